@@ -1,0 +1,1 @@
+//! What an edge server links or runs: guidance client, UDP pacer, cantor-edge.

@@ -1,0 +1,110 @@
+//! The contract of a rate controller, as the xApp and the simulator call it.
+
+use crate::report::UeReport;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// What a controller is told at the end of a control interval (Δ).
+#[derive(Clone, Copy, Debug)]
+pub struct Interval<'a> {
+    /// Now, on the caller's monotonic clock.
+    pub now: Duration,
+    /// Reports of the flow's UE that ended in this interval, oldest first. May be empty.
+    pub reports: &'a [UeReport],
+    /// What the cell expects of the flow.
+    pub target: Target,
+    /// Bounds of the rate.
+    pub bounds: RateBounds,
+}
+
+/// PRB target of a flow: Pε = f · P / n.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Target {
+    /// PRB target factor f.
+    pub factor: f64,
+    /// P: PRBs per slot that the cell can give ([`UeReport::cell_prbs`]).
+    pub cell_prbs: f64,
+    /// n: downlink flows active in the cell, guided or not; at least 1.
+    pub active_flows: u32,
+}
+
+impl Target {
+    /// Pε in PRBs per slot.
+    pub fn prbs(&self) -> f64 {
+        self.factor * self.cell_prbs / f64::from(self.active_flows.max(1))
+    }
+}
+
+/// Bounds of a send rate, bit/s.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RateBounds {
+    /// Floor.
+    pub min_bps: f64,
+    /// Ceiling.
+    pub max_bps: f64,
+}
+
+/// Outcome of one control interval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Decision {
+    /// Send rate, bit/s.
+    pub rate_bps: f64,
+    /// Encoder target bitrate for frame-based video, bit/s.
+    pub target_bitrate_bps: Option<f64>,
+    /// Pacing rate for frame-based video, bit/s.
+    pub pacing_rate_bps: Option<f64>,
+    /// The PRB use that the law compared with its target (mean or peak), PRBs per slot.
+    pub prbs: Option<f64>,
+    /// Pε.
+    pub target_prbs: f64,
+    /// Gain applied, bit/s per PRB.
+    pub gain_bps_per_prb: f64,
+    /// Why the rate is not what the law alone would say.
+    pub note: Option<Note>,
+}
+
+/// Why a rate is not what the law alone would say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Note {
+    /// No usable report in the interval: the rate stays.
+    NoReport,
+    /// The rate floor holds.
+    AtFloor,
+    /// The rate ceiling holds.
+    AtCeiling,
+}
+
+/// A measurement that a controller cannot do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measurement {
+    /// [`UeReport::prbs`].
+    Prbs,
+    /// [`UeReport::mcs`].
+    Mcs,
+    /// [`UeReport::retransmission_ratio`].
+    RetransmissionRatio,
+    /// [`UeReport::sinr_db`] or [`UeReport::cqi`].
+    ChannelQuality,
+    /// [`UeReport::queue_bytes`].
+    Queue,
+}
+
+/// A rate controller of one flow. Pure: time and measurements are arguments.
+pub trait Controller: Send {
+    /// Name of the gain policy, e.g. "rapid".
+    fn name(&self) -> &'static str;
+
+    /// Measurements without which it cannot decide.
+    fn needs(&self) -> &'static [Measurement];
+
+    /// Ends a control interval: the next rate.
+    fn decide(&mut self, interval: &Interval<'_>) -> Decision;
+
+    /// Current rate, bit/s.
+    fn rate_bps(&self) -> f64;
+
+    /// Goes on from another rate (state of a predecessor, or what the edge sends now), bit/s.
+    fn set_rate_bps(&mut self, rate_bps: f64);
+}

@@ -1,0 +1,1 @@
+//! Whole-system tests: real SCTP, processes killed, recordings of real RANs.
