@@ -1,0 +1,270 @@
+//! Line charts as SVG, and an HTML page that holds them.
+
+use plotters::prelude::*;
+use std::fmt::Write as _;
+
+/// One line of a chart.
+#[derive(Clone, Debug, Default)]
+pub struct Series {
+    /// Name in the legend.
+    pub label: String,
+    /// Points in drawing order. Points that are not finite are left out.
+    pub points: Vec<(f64, f64)>,
+    /// Drawn thin and grey: a target or limit, not a measurement.
+    pub reference: bool,
+}
+
+/// A line chart.
+#[derive(Clone, Debug, Default)]
+pub struct Chart {
+    /// Heading.
+    pub title: String,
+    /// Quantity and unit of the horizontal axis.
+    pub x_label: String,
+    /// Quantity and unit of the vertical axis.
+    pub y_label: String,
+    /// Logarithmic vertical axis; points at or below zero are left out.
+    pub y_log: bool,
+    /// The lines.
+    pub series: Vec<Series>,
+}
+
+/// Colours that stay apart for colour-blind readers (Okabe and Ito).
+const COLOURS: [RGBColor; 6] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(230, 159, 0),
+    RGBColor(86, 180, 233),
+];
+
+const SIZE: (u32, u32) = (860, 300);
+
+/// A chart could not be drawn.
+#[derive(Debug, thiserror::Error)]
+#[error("chart {title:?}: {reason}")]
+pub struct PlotError {
+    title: String,
+    reason: String,
+}
+
+impl Chart {
+    /// Draws the chart as an SVG element.
+    ///
+    /// # Errors
+    /// When the drawing library refuses the chart.
+    pub fn svg(&self) -> Result<String, PlotError> {
+        let mut svg = String::new();
+        self.draw(&mut svg).map_err(|e| PlotError {
+            title: self.title.clone(),
+            reason: e.to_string(),
+        })?;
+        Ok(svg)
+    }
+
+    fn usable(&self, (x, y): (f64, f64)) -> bool {
+        x.is_finite() && y.is_finite() && (!self.y_log || y > 0.0)
+    }
+
+    /// Ranges of both axes, padded so that no line lies on the frame.
+    fn ranges(&self) -> ([f64; 2], [f64; 2]) {
+        let mut x = [f64::INFINITY, f64::NEG_INFINITY];
+        let mut y = x;
+        for point in self.series.iter().flat_map(|s| &s.points) {
+            if self.usable(*point) {
+                x = [x[0].min(point.0), x[1].max(point.0)];
+                y = [y[0].min(point.1), y[1].max(point.1)];
+            }
+        }
+        if x[0] > x[1] {
+            (x, y) = ([0.0, 1.0], [1.0, 10.0]);
+        }
+        if x[0] == x[1] {
+            x[1] += 1.0;
+        }
+        if self.y_log {
+            (x, [y[0] / 1.5, y[1] * 1.5])
+        } else {
+            let low = y[0].min(0.0);
+            (x, [low, low + (y[1] - low).max(1e-9) * 1.08])
+        }
+    }
+
+    fn draw(&self, svg: &mut String) -> Result<(), Box<dyn std::error::Error + '_>> {
+        let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+        root.fill(&WHITE)?;
+        let (x, y) = self.ranges();
+        let mut builder = ChartBuilder::on(&root);
+        builder
+            .caption(&self.title, ("sans-serif", 18))
+            .margin(10)
+            .x_label_area_size(38)
+            .y_label_area_size(64);
+        // The two axis kinds are different types to the library; the drawing is the same.
+        macro_rules! lines {
+            ($y:expr) => {{
+                let mut chart = builder.build_cartesian_2d(x[0]..x[1], $y)?;
+                chart
+                    .configure_mesh()
+                    .light_line_style(TRANSPARENT)
+                    .bold_line_style(BLACK.mix(0.12))
+                    .x_desc(&self.x_label)
+                    .y_desc(&self.y_label)
+                    .label_style(("sans-serif", 13))
+                    .draw()?;
+                let mut colours = COLOURS.iter().cycle();
+                for series in &self.series {
+                    let style = if series.reference {
+                        BLACK.mix(0.45).stroke_width(1)
+                    } else {
+                        colours.next().unwrap_or(&BLACK).stroke_width(2)
+                    };
+                    let points = series.points.iter().copied().filter(|p| self.usable(*p));
+                    chart
+                        .draw_series(LineSeries::new(points, style))?
+                        .label(&series.label)
+                        .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
+                }
+                if !self.series.is_empty() {
+                    chart
+                        .configure_series_labels()
+                        .position(SeriesLabelPosition::UpperRight)
+                        .background_style(WHITE.mix(0.85))
+                        .label_font(("sans-serif", 13))
+                        .draw()?;
+                }
+            }};
+        }
+        if self.y_log {
+            lines!((y[0]..y[1]).log_scale());
+        } else {
+            lines!(y[0]..y[1]);
+        }
+        root.present()?;
+        Ok(())
+    }
+}
+
+/// An HTML page in one file: no scripts, nothing loaded from elsewhere.
+#[derive(Clone, Debug)]
+pub struct Page {
+    html: String,
+}
+
+const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:900px;margin:2rem auto;padding:0 1rem;\
+background:#fff;color:#1a1a1a}table{border-collapse:collapse;margin:1rem 0}th,td{padding:.3rem .8rem;text-align:right;\
+border-bottom:1px solid #ddd}th:first-child,td:first-child{text-align:left}svg{max-width:100%;height:auto}\
+@media(prefers-color-scheme:dark){body{background:#111;color:#ddd}th,td{border-color:#444}\
+svg{filter:invert(.93) hue-rotate(180deg)}}";
+
+impl Page {
+    /// Starts a page with a heading.
+    pub fn new(title: &str) -> Self {
+        let title = escape(title);
+        Self {
+            html: format!(
+                "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
+                 <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n\
+                 <style>{STYLE}</style></head>\n<body>\n<h1>{title}</h1>\n"
+            ),
+        }
+    }
+
+    /// Adds a second-level heading.
+    pub fn heading(&mut self, text: &str) {
+        let _ = writeln!(self.html, "<h2>{}</h2>", escape(text));
+    }
+
+    /// Adds a paragraph of plain text.
+    pub fn paragraph(&mut self, text: &str) {
+        let _ = writeln!(self.html, "<p>{}</p>", escape(text));
+    }
+
+    /// Adds a table; the first column is text, the others are figures.
+    pub fn table<S: AsRef<str>>(&mut self, head: &[S], rows: &[Vec<String>]) {
+        let cells = |tag: &str, cells: &mut dyn Iterator<Item = &str>| -> String {
+            cells.fold(String::new(), |mut row, cell| {
+                let _ = write!(row, "<{tag}>{}</{tag}>", escape(cell));
+                row
+            })
+        };
+        let head = cells("th", &mut head.iter().map(S::as_ref));
+        let _ = writeln!(self.html, "<table>\n<tr>{head}</tr>");
+        for row in rows {
+            let row = cells("td", &mut row.iter().map(String::as_str));
+            let _ = writeln!(self.html, "<tr>{row}</tr>");
+        }
+        self.html.push_str("</table>\n");
+    }
+
+    /// Adds a chart.
+    ///
+    /// # Errors
+    /// When it cannot be drawn.
+    pub fn chart(&mut self, chart: &Chart) -> Result<(), PlotError> {
+        let _ = writeln!(self.html, "<figure>{}</figure>", chart.svg()?);
+        Ok(())
+    }
+
+    /// The finished page.
+    pub fn finish(mut self) -> String {
+        self.html.push_str("</body></html>\n");
+        self.html
+    }
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(y_log: bool, points: &[(f64, f64)]) -> Chart {
+        Chart {
+            title: "Delay".into(),
+            x_label: "time, s".into(),
+            y_label: "ms".into(),
+            y_log,
+            series: vec![Series {
+                label: "flow".into(),
+                points: points.to_vec(),
+                reference: false,
+            }],
+        }
+    }
+
+    #[test]
+    fn points_that_cannot_be_drawn_do_not_spoil_the_axes() {
+        let c = chart(
+            true,
+            &[(0.0, 0.0), (1.0, 5.0), (2.0, f64::NAN), (3.0, 50.0)],
+        );
+        assert_eq!(c.ranges(), ([1.0, 3.0], [5.0 / 1.5, 75.0]));
+        assert!(c.svg().expect("drawn").contains("<polyline"));
+    }
+
+    #[test]
+    fn an_empty_chart_is_drawn_too() {
+        assert!(
+            chart(false, &[])
+                .svg()
+                .expect("drawn")
+                .ends_with("</svg>\n")
+        );
+        assert!(chart(true, &[]).svg().expect("drawn").ends_with("</svg>\n"));
+    }
+
+    #[test]
+    fn text_cannot_become_markup() {
+        let mut page = Page::new("a<b");
+        page.table(&["<i>"], &[vec!["&".into()]]);
+        let html = page.finish();
+        assert!(html.contains("<h1>a&lt;b</h1>") && html.contains("<th>&lt;i&gt;</th>"));
+        assert!(html.contains("<td>&amp;</td>"));
+    }
+}
