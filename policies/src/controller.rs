@@ -1,6 +1,6 @@
 //! The contract of a rate controller, as the xApp and the simulator call it.
 
-use crate::report::UeReport;
+use crate::{error::Error, report::UeReport};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -44,6 +44,32 @@ pub struct RateBounds {
     pub max_bps: f64,
 }
 
+impl RateBounds {
+    /// Bounds with 0 ≤ `min_bps` ≤ `max_bps`, both finite.
+    pub fn new(min_bps: f64, max_bps: f64) -> Result<Self, Error> {
+        let check = |parameter, value: f64, least: f64, wanted| {
+            if value.is_finite() && value >= least {
+                Ok(value)
+            } else {
+                Err(Error::Parameter {
+                    parameter,
+                    value,
+                    wanted,
+                })
+            }
+        };
+        let min_bps = check("min_bps", min_bps, 0.0, "a finite number, 0 or more")?;
+        let max_bps = check("max_bps", max_bps, min_bps, "finite, and not below min_bps")?;
+        Ok(Self { min_bps, max_bps })
+    }
+
+    /// The nearest rate within the bounds; the floor if `rate_bps` is not a number. Where bounds contradict each other, the ceiling holds.
+    pub fn clamp(&self, rate_bps: f64) -> f64 {
+        // f64::max and f64::min return the other operand for NaN.
+        rate_bps.max(self.min_bps).min(self.max_bps)
+    }
+}
+
 /// Outcome of one control interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
@@ -55,7 +81,7 @@ pub struct Decision {
     pub pacing_rate_bps: Option<f64>,
     /// The PRB use that the law compared with its target (mean or peak), PRBs per slot.
     pub prbs: Option<f64>,
-    /// Pε.
+    /// Pε; 0 if unknown.
     pub target_prbs: f64,
     /// Gain applied, bit/s per PRB.
     pub gain_bps_per_prb: f64,
@@ -69,6 +95,8 @@ pub struct Decision {
 pub enum Note {
     /// No usable report in the interval: the rate stays.
     NoReport,
+    /// The PRB target of the flow is unknown: the rate stays.
+    NoTarget,
     /// The rate floor holds.
     AtFloor,
     /// The rate ceiling holds.
@@ -89,6 +117,19 @@ pub enum Measurement {
     ChannelQuality,
     /// [`UeReport::queue_bytes`].
     Queue,
+}
+
+impl Measurement {
+    /// Whether a report has it.
+    pub fn is_in(self, report: &UeReport) -> bool {
+        match self {
+            Self::Prbs => report.prbs.is_some(),
+            Self::Mcs => report.mcs.is_some(),
+            Self::RetransmissionRatio => report.retransmission_ratio().is_some(),
+            Self::ChannelQuality => report.sinr_db.is_some() || report.cqi.is_some(),
+            Self::Queue => report.queue_bytes.is_some(),
+        }
+    }
 }
 
 /// A rate controller of one flow. Pure: time and measurements are arguments.

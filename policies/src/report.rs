@@ -102,8 +102,20 @@ impl UeReport {
         (seconds > 0.0).then_some(self.delivered_bytes? as f64 * 8.0 / seconds)
     }
 
+    /// End of the window on the receiver's monotonic clock.
+    pub fn end(&self) -> Duration {
+        self.start.saturating_add(self.length)
+    }
+
     /// The UE took part in the cell: data was sent to it, or waited for it.
+    ///
+    /// Where the RAN gives neither, PRB use tells. A connected UE without data still gets a few PRBs (timing
+    /// advance and the like: 0.025 per slot at an OAI gNB; 0.9 per slot is 1 Mbit/s), hence the threshold.
     pub fn active(&self) -> bool {
+        const SIGNALLING_PRBS: f64 = 0.1;
+        if self.delivered_bytes.is_none() && self.queue_bytes.is_none() {
+            return self.prbs.is_some_and(|prbs| prbs > SIGNALLING_PRBS);
+        }
         self.delivered_bytes.is_some_and(|b| b > 0) || self.queue_bytes.is_some_and(|b| b > 0)
     }
 }

@@ -1,0 +1,24 @@
+//! What can go wrong here, and what to do about it.
+
+use crate::gain::GainPolicy;
+
+/// Error of this crate.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Error {
+    /// No gain policy has this name.
+    #[error("unknown gain policy {name:?}: use one of {}", GainPolicy::names())]
+    UnknownGainPolicy {
+        /// The name asked for.
+        name: String,
+    },
+    /// A parameter is not a usable number.
+    #[error("{parameter} = {value} is out of range: {wanted}")]
+    Parameter {
+        /// Which parameter.
+        parameter: &'static str,
+        /// Its value.
+        value: f64,
+        /// What would be right.
+        wanted: &'static str,
+    },
+}
