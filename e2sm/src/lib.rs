@@ -2,7 +2,7 @@
 //!
 //! Everything here is a pure function of its input: no I/O, no clock, no global state. Decoders take octets
 //! from outside, so they never panic, never allocate more than a small multiple of what they were given, and
-//! step over what they do not know while counting it.
+//! step over what they do not know while counting it in [`aper::Notes`].
 
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -15,4 +15,5 @@
     )
 )]
 
+pub mod aper;
 pub mod flexric;

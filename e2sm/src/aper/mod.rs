@@ -1,0 +1,138 @@
+//! Aligned basic PER (ITU-T X.691), the transfer syntax of E2AP and of the E2SM payloads.
+//!
+//! [`Reader`] and [`Writer`] mirror each other method by method; types are written by hand on top of them.
+//! What a decoder meets and does not know (an extension addition, an IE, a CHOICE or ENUMERATED value) is
+//! skipped and counted in the reader's [`Notes`], so that a newer peer is still understood.
+
+mod error;
+mod notes;
+mod reader;
+mod reader_fields;
+mod real;
+mod writer;
+mod writer_fields;
+
+pub use error::{DecodeError, DecodeErrorKind, EncodeError, EncodeErrorKind, Locate, Segment};
+pub use notes::{Criticality, Notes, UnknownIe};
+pub use reader::{Preamble, Reader};
+pub use real::{real_from_octets, real_to_octets};
+pub use writer::{Addition, Writer};
+
+/// Items, octets or bits in one unit of fragmentation (X.691 §11.9.3.8).
+pub(crate) const FRAGMENT: usize = 16 * 1024;
+
+/// Position of a value in an extensible ENUMERATED or CHOICE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Alternative {
+    /// A value before the extension marker, counted from 0.
+    Root(u32),
+    /// A value after the extension marker, counted from 0.
+    Addition(u32),
+}
+
+/// A BIT STRING of any length; bit 0 is the most significant bit of the first octet.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct BitString {
+    octets: Vec<u8>,
+    len: usize,
+}
+
+impl BitString {
+    /// The first `len` bits of `octets`; `None` if there are fewer. Unused bits of the last octet become zero.
+    pub fn new(mut octets: Vec<u8>, len: usize) -> Option<BitString> {
+        if octets.len() < len.div_ceil(8) {
+            return None;
+        }
+        octets.truncate(len.div_ceil(8));
+        if let (Some(last), 1..) = (octets.last_mut(), len % 8) {
+            *last &= 0xffu8 << (8 - len % 8);
+        }
+        Some(BitString { octets, len })
+    }
+
+    /// Number of bits.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no bits at all.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The bits, left-justified; unused bits of the last octet are zero.
+    pub fn octets(&self) -> &[u8] {
+        &self.octets
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for BitString {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let hex: String = self
+            .octets
+            .iter()
+            .map(|octet| format!("{octet:02x}"))
+            .collect();
+        serializer.serialize_str(&format!("{hex}/{}", self.len))
+    }
+}
+
+/// Defines an extensible ENUMERATED: its root values in order, and `Unknown(n)` for the n-th value (from 0)
+/// after the extension marker, so that newer peers are understood and re-encoded alike.
+#[allow(unused_macros)]
+macro_rules! enumerated {
+    ($(#[$meta:meta])* $name:ident { $($(#[$value_meta:meta])* $value:ident = $text:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+        pub enum $name {
+            $($(#[$value_meta])* #[doc = concat!("`", $text, "`")]
+            #[cfg_attr(feature = "serde", serde(rename = $text))]
+            $value,)+
+            /// The n-th value after the extension marker, which this version does not know.
+            Unknown(u32),
+        }
+
+        impl $name {
+            /// The root values in the order of their encoding.
+            pub const ROOT: &'static [$name] = &[$($name::$value),+];
+
+            /// Decodes the value; one beyond the root is counted in the notes.
+            pub fn decode(r: &mut $crate::aper::Reader<'_>) -> Result<$name, $crate::aper::DecodeError> {
+                match r.enumerated(Self::ROOT.len() as u32)? {
+                    $crate::aper::Alternative::Root(index) => match Self::ROOT.get(index as usize) {
+                        Some(value) => Ok(*value),
+                        None => Err(r.out_of_range(u64::from(index), 0, Self::ROOT.len() as u64 - 1)),
+                    },
+                    $crate::aper::Alternative::Addition(index) => {
+                        r.notes_mut().enumerated_values += 1;
+                        Ok($name::Unknown(index))
+                    }
+                }
+            }
+
+            /// Encodes the value.
+            pub fn encode(self, w: &mut $crate::aper::Writer) -> Result<(), $crate::aper::EncodeError> {
+                match self {
+                    $name::Unknown(index) => w.enumerated_addition(index),
+                    value => {
+                        let index = Self::ROOT.iter().position(|root| *root == value).unwrap_or(0);
+                        w.enumerated(index as u32, Self::ROOT.len() as u32)
+                    }
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self {
+                    $($name::$value => f.write_str($text),)+
+                    $name::Unknown(index) => write!(f, "unknown addition {index}"),
+                }
+            }
+        }
+    };
+}
+#[allow(unused_imports)]
+pub(crate) use enumerated;
