@@ -91,11 +91,11 @@ impl Connection {
 
 /// Ends a split connection at once: what is on its way is lost and the peer sees a reset.
 pub fn abort(sender: Sender, receiver: Receiver) {
-    match &sender.0 {
+    match sender.0 {
         SenderKind::Sctp(sender) => sender.reset_on_close(),
         SenderKind::Tcp(sender) => sender.reset_on_close(),
     }
-    drop((sender, receiver));
+    drop(receiver);
 }
 
 impl From<(sctp::Sender, sctp::Receiver)> for Connection {

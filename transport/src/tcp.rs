@@ -85,9 +85,11 @@ impl Sender {
         self.write.shutdown().await
     }
 
-    pub(crate) fn reset_on_close(&self) {
+    pub(crate) fn reset_on_close(self) {
         // A socket that cannot linger is closed in order: nothing better is left to do.
         let _ = SockRef::from(self.write.as_ref()).set_linger(Some(Duration::ZERO));
+        // Dropping this half would send an orderly end first.
+        self.write.forget();
     }
 }
 

@@ -158,7 +158,7 @@ impl Sender {
     }
 
     /// SO_LINGER with time 0 makes close() send ABORT (RFC 6458, 8.1.4).
-    pub(crate) fn reset_on_close(&self) {
+    pub(crate) fn reset_on_close(self) {
         // A socket that cannot linger is closed in order: nothing better is left to do.
         let _ = self.socket.get_ref().set_linger(Some(Duration::ZERO));
     }
