@@ -1,4 +1,7 @@
 //! Cantor, the xApp: RAN links, cells, guidance and operations services, HTTP, command line.
 #![forbid(unsafe_code)]
 
+pub mod cli;
+pub mod config;
 pub mod ran;
+pub mod telemetry;

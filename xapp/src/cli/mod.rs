@@ -1,0 +1,88 @@
+//! Command line of `cantor`.
+//!
+//! One file per subcommand: its arguments (with help texts and examples) and `execute`.
+
+pub mod run;
+
+use crate::telemetry::{self, LogFormat};
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  success
+  1  failure: the reason is on stderr
+  2  wrong usage or configuration: nothing was started";
+
+/// Rate guidance for downlink flows from O-RAN E2 measurements.
+#[derive(Debug, Parser)]
+#[command(name = "cantor", version, after_help = EXIT_CODES)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+
+    /// Form of the log lines on stderr
+    #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text, help_heading = "Logs")]
+    log_format: LogFormat,
+
+    /// What to log: a level, or directives such as `info,xapp::ran=debug` [default: info]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILTER",
+        env = "RUST_LOG",
+        help_heading = "Logs"
+    )]
+    log_level: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Args),
+}
+
+/// The command line, an argument or the configuration is wrong: nothing was started, exit code 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct UsageError(pub String);
+
+impl Cli {
+    /// Runs the chosen command to its end.
+    pub fn execute(self) -> ExitCode {
+        let result = telemetry::init_logs(self.log_format, self.log_level.as_deref())
+            .map_err(anyhow::Error::from)
+            .and_then(|()| self.command.execute());
+        match result {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("cantor: {error:#}");
+                exit_code(&error)
+            }
+        }
+    }
+}
+
+impl Command {
+    fn execute(self) -> anyhow::Result<()> {
+        match self {
+            Self::Run(args) => args.execute(),
+        }
+    }
+}
+
+fn exit_code(error: &anyhow::Error) -> ExitCode {
+    let usage = error.is::<UsageError>()
+        || error.is::<crate::config::Error>()
+        || error.is::<telemetry::FilterError>();
+    ExitCode::from(if usage { 2 } else { 1 })
+}
+
+/// Runtime for the commands that speak to networks.
+///
+/// # Errors
+/// When the operating system gives no threads or no event queue.
+pub fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+}

@@ -1,0 +1,151 @@
+//! Limits of the values: what the types alone do not say.
+
+use super::{Binding, Config};
+use std::collections::HashSet;
+
+/// Key and complaint.
+pub(super) type Complaint = (&'static str, String);
+
+impl Config {
+    /// The first value that is outside its limits: its key and what is accepted.
+    pub(super) fn complaint(&self) -> Option<Complaint> {
+        self.control_complaint()
+            .or_else(|| self.service_complaint())
+            .or_else(|| binding_complaint(&self.binding))
+    }
+
+    fn control_complaint(&self) -> Option<Complaint> {
+        let c = &self.control;
+        let period = self.ran.report_period_ms;
+        first([
+            (
+                !(1..=10_000).contains(&period),
+                "ran.report_period_ms",
+                format!("{period} is not within 1 to 10000"),
+            ),
+            (
+                self.ran.listen.is_empty(),
+                "ran.listen",
+                "empty: give at least one address, e.g. \"sctp://[::]:36421\"".into(),
+            ),
+            (
+                self.ran.models.is_empty(),
+                "ran.models",
+                "empty: give at least one of \"kpm\", \"mac\", \"rlc\"".into(),
+            ),
+            (
+                !(10..=60_000).contains(&c.interval_ms),
+                "control.interval_ms",
+                format!("{} is not within 10 to 60000", c.interval_ms),
+            ),
+            (
+                c.interval_ms < period,
+                "control.interval_ms",
+                format!(
+                    "{} is shorter than ran.report_period_ms ({period}): no interval would have a report",
+                    c.interval_ms
+                ),
+            ),
+            (
+                c.policies.is_empty(),
+                "control.policies",
+                "empty: give at least one gain policy, e.g. \"rapid\"".into(),
+            ),
+            (
+                !(c.target_factor > 0.0 && c.target_factor <= 1.0),
+                "control.target_factor",
+                format!("{} is not within 0 (exclusive) to 1", c.target_factor),
+            ),
+            (
+                !(c.gain > 0.0 && c.gain <= 100.0),
+                "control.gain",
+                format!("{} is not within 0 (exclusive) to 100", c.gain),
+            ),
+            (
+                c.rate_min_bps == 0 || c.rate_min_bps > c.rate_max_bps,
+                "control.rate_min_bps",
+                format!(
+                    "{} is not within 1 to control.rate_max_bps ({})",
+                    c.rate_min_bps, c.rate_max_bps
+                ),
+            ),
+            (
+                c.peak_bps_per_prb == 0,
+                "control.peak_bps_per_prb",
+                "0 would allow no rate at all".into(),
+            ),
+            (
+                c.ue_timeout_ms < c.interval_ms,
+                "control.ue_timeout_ms",
+                format!(
+                    "{} is shorter than control.interval_ms ({})",
+                    c.ue_timeout_ms, c.interval_ms
+                ),
+            ),
+        ])
+    }
+
+    fn service_complaint(&self) -> Option<Complaint> {
+        let (g, grpc) = (&self.guidance, &self.grpc);
+        first([
+            (
+                self.xapp.id.is_empty() || self.xapp.id.len() > 128,
+                "xapp.id",
+                "must have 1 to 128 octets".into(),
+            ),
+            (
+                self.valid_for() < self.control.interval(),
+                "guidance.valid_for_ms",
+                format!(
+                    "{} is shorter than control.interval_ms ({}): guidance would expire before the next",
+                    g.valid_for_ms, self.control.interval_ms
+                ),
+            ),
+            (
+                g.max_streams == 0,
+                "guidance.max_streams",
+                "0 would admit no edge server".into(),
+            ),
+            (
+                g.max_flows_per_stream == 0,
+                "guidance.max_flows_per_stream",
+                "0 would admit no flow".into(),
+            ),
+            (
+                grpc.keepalive_interval_ms == 0 || grpc.keepalive_timeout_ms == 0,
+                "grpc.keepalive_interval_ms",
+                "keepalive times of 0 are not possible: dead peers would never be noticed".into(),
+            ),
+            (
+                !(1024..=16 << 20).contains(&grpc.max_message_bytes),
+                "grpc.max_message_bytes",
+                format!("{} is not within 1024 to 16777216", grpc.max_message_bytes),
+            ),
+        ])
+    }
+}
+
+fn binding_complaint(bindings: &[Binding]) -> Option<Complaint> {
+    let mut addresses = HashSet::new();
+    bindings.iter().find_map(|binding| {
+        let ip = binding.ip;
+        let identities = usize::from(binding.c_rnti.is_some())
+            + usize::from(binding.amf_ue_ngap_id.is_some())
+            + usize::from(binding.ran_ue_id.is_some());
+        let text = if identities != 1 {
+            format!("{ip}: give exactly one of c_rnti, amf_ue_ngap_id and ran_ue_id")
+        } else if !addresses.insert(ip.to_canonical()) {
+            format!("{ip} is bound twice")
+        } else {
+            return None;
+        };
+        Some(("binding", text))
+    })
+}
+
+fn first<const N: usize>(checks: [(bool, &'static str, String); N]) -> Option<Complaint> {
+    checks
+        .into_iter()
+        .find(|check| check.0)
+        .map(|(_, key, text)| (key, text))
+}

@@ -1,0 +1,243 @@
+//! Configuration: one TOML file, environment overrides.
+//!
+//! The keys are described for operators in `cantor.example.toml`, which holds exactly these defaults.
+
+mod check;
+mod error;
+mod load;
+
+pub use error::Error;
+pub use load::{Loaded, Origin, load};
+
+use serde::{Deserialize, Serialize};
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+/// All settings of one xApp.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Who this instance is.
+    pub xapp: Xapp,
+    /// How E2 nodes reach it.
+    pub ran: Ran,
+    /// How rates are decided.
+    pub control: Control,
+    /// What edge servers may do.
+    pub guidance: Guidance,
+    /// gRPC listener: guidance, operations, health, reflection.
+    pub grpc: Grpc,
+    /// HTTP listener: health and metrics.
+    pub http: Http,
+    /// Static table: which UE has which IP address.
+    pub binding: Vec<Binding>,
+}
+
+/// Who this instance is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Xapp {
+    /// Identity that edge servers and operators see.
+    pub id: String,
+}
+
+/// How E2 nodes reach the xApp.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ran {
+    /// Kind of link.
+    pub link: Link,
+    /// Addresses on which E2 nodes connect, `sctp://HOST:PORT` or (development only) `tcp://HOST:PORT`.
+    pub listen: Vec<String>,
+    /// Service models to subscribe to, where a node offers them.
+    pub models: Vec<Model>,
+    /// Report period δ asked of the nodes, milliseconds.
+    pub report_period_ms: u32,
+}
+
+/// Kind of RAN link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Link {
+    /// Cantor terminates E2 itself.
+    Direct,
+}
+
+/// Service model that Cantor can subscribe to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Model {
+    /// O-RAN E2SM-KPM.
+    Kpm,
+    /// FlexRIC MAC statistics.
+    Mac,
+    /// FlexRIC RLC statistics.
+    Rlc,
+}
+
+/// How rates are decided.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Control {
+    /// Control interval Δ, milliseconds.
+    pub interval_ms: u32,
+    /// Gain policies in order of preference.
+    pub policies: Vec<String>,
+    /// PRB target factor f.
+    pub target_factor: f64,
+    /// Gain K of RAPID.
+    pub gain: f64,
+    /// γ of RAPID, bit/s per PRB.
+    pub gamma_bps_per_prb: u64,
+    /// Rate at which a flow starts that does not say its own, bit/s.
+    pub start_rate_bps: u64,
+    /// Rate floor, bit/s.
+    pub rate_min_bps: u64,
+    /// Rate ceiling, bit/s.
+    pub rate_max_bps: u64,
+    /// What one PRB in every slot can carry at best, bit/s: bounds the rate by the cell's peak.
+    pub peak_bps_per_prb: u64,
+    /// A UE without reports for this long is gone, milliseconds.
+    pub ue_timeout_ms: u32,
+}
+
+/// What edge servers may do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Guidance {
+    /// Time for which guidance holds, milliseconds; 0: three control intervals.
+    pub valid_for_ms: u32,
+    /// Streams (edge servers) at a time.
+    pub max_streams: u32,
+    /// Flows on one stream.
+    pub max_flows_per_stream: u32,
+}
+
+/// gRPC listener.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Grpc {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// HTTP/2 ping interval, milliseconds.
+    pub keepalive_interval_ms: u32,
+    /// A peer that does not answer a ping for this long is gone, milliseconds.
+    pub keepalive_timeout_ms: u32,
+    /// Largest message accepted, octets.
+    pub max_message_bytes: u32,
+}
+
+/// HTTP listener.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Http {
+    /// Where it listens.
+    pub listen: SocketAddr,
+}
+
+/// Says that the UE with an IP address is a UE of the RAN. Exactly one of the three identities is given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Binding {
+    /// Address of the UE.
+    pub ip: IpAddr,
+    /// E2 node, as Cantor names it; empty: any node, if just one UE fits.
+    #[serde(default)]
+    pub node: String,
+    /// C-RNTI.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub c_rnti: Option<u16>,
+    /// AMF UE NGAP ID.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amf_ue_ngap_id: Option<u64>,
+    /// RAN UE ID.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ran_ue_id: Option<u64>,
+}
+
+impl Default for Xapp {
+    fn default() -> Self {
+        Self {
+            id: "cantor".into(),
+        }
+    }
+}
+
+impl Default for Ran {
+    fn default() -> Self {
+        Self {
+            link: Link::Direct,
+            listen: vec!["sctp://[::]:36421".into()],
+            models: vec![Model::Kpm, Model::Mac, Model::Rlc],
+            report_period_ms: 50,
+        }
+    }
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        Self {
+            interval_ms: 200,
+            policies: vec!["rapid".into(), "rapid-peak".into()],
+            target_factor: 0.9,
+            gain: 0.5,
+            gamma_bps_per_prb: 1_000_000,
+            start_rate_bps: 1_000_000,
+            rate_min_bps: 100_000,
+            rate_max_bps: 1_000_000_000,
+            peak_bps_per_prb: 1_400_000,
+            ue_timeout_ms: 10_000,
+        }
+    }
+}
+
+impl Default for Guidance {
+    fn default() -> Self {
+        Self {
+            valid_for_ms: 0,
+            max_streams: 256,
+            max_flows_per_stream: 2048,
+        }
+    }
+}
+
+impl Default for Grpc {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 50051)),
+            keepalive_interval_ms: 10_000,
+            keepalive_timeout_ms: 5_000,
+            max_message_bytes: 65_536,
+        }
+    }
+}
+
+impl Default for Http {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+        }
+    }
+}
+
+impl Control {
+    /// Control interval Δ.
+    pub fn interval(&self) -> Duration {
+        Duration::from_millis(self.interval_ms.into())
+    }
+
+    /// Time after which a silent UE is gone.
+    pub fn ue_timeout(&self) -> Duration {
+        Duration::from_millis(self.ue_timeout_ms.into())
+    }
+}
+
+impl Config {
+    /// Time for which guidance holds.
+    pub fn valid_for(&self) -> Duration {
+        match self.guidance.valid_for_ms {
+            0 => 3 * self.control.interval(),
+            ms => Duration::from_millis(ms.into()),
+        }
+    }
+}
