@@ -1,6 +1,7 @@
 //! Cantor, the xApp: RAN links, cells, guidance and operations services, HTTP, command line.
 #![forbid(unsafe_code)]
 
+pub mod capture;
 pub mod cli;
 pub mod config;
 pub mod ran;
