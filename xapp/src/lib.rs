@@ -4,5 +4,6 @@
 pub mod capture;
 pub mod cli;
 pub mod config;
+pub mod measure;
 pub mod ran;
 pub mod telemetry;
