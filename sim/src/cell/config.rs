@@ -1,0 +1,243 @@
+//! What a cell is made of.
+
+use crate::mac::link::Link;
+use crate::radio::mcs::McsTable;
+use crate::radio::numerology::{BadPattern, Numerology, SYMBOLS_PER_SLOT, TddPattern};
+use policies::report::SNssai;
+use serde::{Deserialize, Serialize};
+
+/// Carrier, base station and UEs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CellConfig {
+    /// PRBs of the carrier (106: 40 MHz at 30 kHz, TS 38.101-1 table 5.3.2-1).
+    pub prbs: u16,
+    /// Numerology µ, 0 to 3: slots of 1 ms / 2^µ.
+    pub numerology: u8,
+    /// TDD pattern, letters D, S and U.
+    pub tdd: String,
+    /// Downlink symbols of a special slot (S).
+    pub special_symbols: u8,
+    /// Symbols at the start of each downlink slot that carry PDCCH instead of data.
+    pub control_symbols: u8,
+    /// Resource elements per PRB taken by DM-RS and other overhead.
+    pub overhead_elements: u16,
+    /// Spatial layers, 1 to 4.
+    pub layers: u8,
+    /// MCS table.
+    pub mcs_table: McsTable,
+    /// HARQ processes per UE, 1 to 32.
+    pub harq_processes: usize,
+    /// Slots from a transmission to the next one of the same HARQ process.
+    pub harq_round_trip_slots: u64,
+    /// Window of the proportional-fair average, downlink slots.
+    pub fairness_window: f64,
+    /// PRBs that the scheduler hands out at a time.
+    pub prb_group: u16,
+    /// The UEs.
+    pub ues: Vec<UeConfig>,
+}
+
+/// One UE with one data radio bearer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct UeConfig {
+    /// The link.
+    pub link: Link,
+    /// Probability that a first transmission fails.
+    pub first_error: f64,
+    /// Probability that a retransmission fails: less, since the receiver combines it with what it has.
+    pub retransmission_error: f64,
+    /// Limit of the RLC queue in octets, PDCP headers included.
+    pub queue_limit_bytes: u64,
+    /// Traffic that the cell itself makes for this UE, beside what is enqueued.
+    pub background: Background,
+    /// Slice of the bearer.
+    pub slice: SNssai,
+}
+
+/// Background traffic of a UE.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Background {
+    /// None.
+    #[default]
+    None,
+    /// Always something to send.
+    Greedy,
+    /// Packets at a constant rate, bit/s (IP level).
+    Constant(f64),
+}
+
+impl Default for CellConfig {
+    fn default() -> Self {
+        Self {
+            prbs: 106,
+            numerology: 1,
+            tdd: "DDDSU".to_owned(),
+            special_symbols: 10,
+            control_symbols: 1,
+            overhead_elements: 12,
+            layers: 1,
+            mcs_table: McsTable::Qam64,
+            harq_processes: 16,
+            harq_round_trip_slots: 8,
+            fairness_window: 100.0,
+            prb_group: 8,
+            ues: Vec::new(),
+        }
+    }
+}
+
+impl Default for UeConfig {
+    fn default() -> Self {
+        Self {
+            link: Link::Mcs(28),
+            first_error: 0.1,
+            retransmission_error: 0.01,
+            queue_limit_bytes: 1_000_000,
+            background: Background::None,
+            slice: SNssai { sst: 1, sd: None },
+        }
+    }
+}
+
+/// Why a cell cannot be built.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CellError {
+    /// A value out of its range.
+    #[error("{key} = {value}: must be {allowed}")]
+    OutOfRange {
+        /// Which setting.
+        key: String,
+        /// The value given.
+        value: String,
+        /// What would do.
+        allowed: &'static str,
+    },
+    /// The TDD pattern.
+    #[error(transparent)]
+    Tdd(#[from] BadPattern),
+}
+
+fn within<T: PartialOrd + ToString>(
+    key: impl ToString,
+    value: T,
+    range: std::ops::RangeInclusive<T>,
+    allowed: &'static str,
+) -> Result<(), CellError> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(CellError::OutOfRange {
+        key: key.to_string(),
+        value: value.to_string(),
+        allowed,
+    })
+}
+
+impl CellConfig {
+    /// Checks every value; the numerology and TDD pattern in their parsed form.
+    pub fn check(&self) -> Result<(Numerology, TddPattern), CellError> {
+        within("prbs", self.prbs, 1..=275, "1 to 275")?;
+        within("numerology", self.numerology, 0..=3, "0 to 3")?;
+        within(
+            "special_symbols",
+            self.special_symbols,
+            0..=SYMBOLS_PER_SLOT,
+            "0 to 14",
+        )?;
+        within("control_symbols", self.control_symbols, 0..=3, "0 to 3")?;
+        within(
+            "overhead_elements",
+            self.overhead_elements,
+            0..=60,
+            "0 to 60",
+        )?;
+        within("layers", self.layers, 1..=4, "1 to 4")?;
+        within("harq_processes", self.harq_processes, 1..=32, "1 to 32")?;
+        within(
+            "harq_round_trip_slots",
+            self.harq_round_trip_slots,
+            1..=64,
+            "1 to 64",
+        )?;
+        within(
+            "fairness_window",
+            self.fairness_window,
+            1.0..=1e6,
+            "1 to 1000000",
+        )?;
+        within("prb_group", self.prb_group, 1..=275, "1 to 275")?;
+        within("number of ues", self.ues.len(), 0..=4096, "at most 4096")?;
+        for (index, ue) in self.ues.iter().enumerate() {
+            ue.check(index, self.mcs_table)?;
+        }
+        // 0 to 3 was checked above.
+        let numerology = Numerology::new(self.numerology).unwrap_or_else(|| unreachable!());
+        Ok((numerology, self.tdd.parse()?))
+    }
+
+    /// PDSCH symbols of a slot.
+    pub(super) fn data_symbols(&self, tdd: &TddPattern, slot: u64) -> u8 {
+        tdd.downlink_symbols(slot, self.special_symbols)
+            .saturating_sub(self.control_symbols)
+    }
+}
+
+impl UeConfig {
+    fn check(&self, index: usize, table: McsTable) -> Result<(), CellError> {
+        let key = |name: &str| format!("ues[{index}].{name}");
+        const PROBABILITY: &str = "0 to 1";
+        within(key("first_error"), self.first_error, 0.0..=1.0, PROBABILITY)?;
+        let again = self.retransmission_error;
+        within(key("retransmission_error"), again, 0.0..=1.0, PROBABILITY)?;
+        match self.link {
+            Link::Mcs(mcs) => within(
+                key("link.mcs"),
+                mcs,
+                0..=table.highest(),
+                "a row of the MCS table",
+            )?,
+            Link::SinrDb(db) => within(key("link.sinr_db"), db, -50.0..=100.0, "-50 to 100 dB")?,
+        }
+        if let Background::Constant(rate) = self.background {
+            within(
+                key("background.constant"),
+                rate,
+                0.0..=1e10,
+                "0 to 10 Gbit/s",
+            )?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_the_setting() {
+        let mut config = CellConfig::default();
+        config.ues.push(UeConfig {
+            first_error: f64::NAN,
+            ..UeConfig::default()
+        });
+        let message = config.check().unwrap_err().to_string();
+        assert_eq!(message, "ues[0].first_error = NaN: must be 0 to 1");
+    }
+
+    #[test]
+    fn reads_from_toml() {
+        let text = "tdd = 'DDDDDDDSUU'\n[[ues]]\nlink = { mcs = 12 }\nbackground = 'greedy'\n\
+                    [[ues]]\nlink = { sinr_db = 14.5 }\nbackground = { constant = 2e6 }\nslice = { sst = 1, sd = 5 }";
+        let config: CellConfig = toml::from_str(text).unwrap();
+        assert_eq!(config.ues[0].background, Background::Greedy);
+        assert_eq!(config.ues[1].link, Link::SinrDb(14.5));
+        assert!(
+            toml::from_str::<CellConfig>("prb = 5").is_err(),
+            "typing errors are not ignored"
+        );
+    }
+}

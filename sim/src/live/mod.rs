@@ -1,0 +1,177 @@
+//! The cell by the wall clock: relays real UDP packets through its RLC queues.
+//!
+//! Each guided UE has an ingress socket, to which an edge server sends, and an egress address, where the receiver
+//! listens. A datagram that comes in waits in the UE's RLC queue, crosses the simulated air, and goes out, unchanged.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), sim::live::LiveError> {
+//! use sim::{cell::{CellConfig, UeConfig}, live};
+//! let stop = tokio_util::sync::CancellationToken::new();
+//! let config = live::LiveConfig {
+//!     cell: CellConfig { ues: vec![UeConfig::default()], ..CellConfig::default() },
+//!     relays: vec![live::RelayConfig::new(0, ([127, 0, 0, 1], 0).into(), ([127, 0, 0, 1], 5201).into())],
+//!     ..live::LiveConfig::default()
+//! };
+//! let cell = live::start(config, stop.clone()).await?;
+//! println!("send to {}", cell.ingress()[0]);
+//! stop.cancel();
+//! cell.finished().await
+//! # }
+//! ```
+
+mod driver;
+mod relay;
+mod stats;
+
+pub use stats::{E2Status, LiveStats, RelayStats, UeStats};
+
+use crate::cell::{Cell, CellConfig, CellError};
+use crate::node::NodeConfig;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::net::SocketAddr;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// Longest datagram relayed unless configured: an Ethernet frame's, with room for tunnels.
+const MAX_DATAGRAM: usize = 2000;
+
+/// A cell to run by the wall clock.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LiveConfig {
+    /// The cell.
+    pub cell: CellConfig,
+    /// Seed of its random draws.
+    pub seed: u64,
+    /// Its UDP relays.
+    pub relays: Vec<RelayConfig>,
+    /// The RIC it connects to, if any.
+    pub e2: Option<E2Config>,
+}
+
+/// Where the cell's E2 node connects to, and who it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct E2Config {
+    /// The RIC.
+    pub address: transport::Address,
+    /// The node.
+    pub node: NodeConfig,
+}
+
+/// One UDP relay.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RelayConfig {
+    /// Index of the UE through whose queue the packets go.
+    pub ue: usize,
+    /// Where the edge sends to; port 0 lets the kernel choose.
+    pub ingress: SocketAddr,
+    /// Where the receiver listens.
+    pub egress: SocketAddr,
+    /// Longest datagram relayed, octets of UDP payload; longer ones are dropped and counted.
+    #[serde(default = "max_datagram")]
+    pub max_datagram: usize,
+}
+
+fn max_datagram() -> usize {
+    MAX_DATAGRAM
+}
+
+impl RelayConfig {
+    /// A relay through UE `ue` from `ingress` to `egress`.
+    pub fn new(ue: usize, ingress: SocketAddr, egress: SocketAddr) -> Self {
+        Self {
+            ue,
+            ingress,
+            egress,
+            max_datagram: MAX_DATAGRAM,
+        }
+    }
+}
+
+/// Why a live cell cannot start, or ended.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveError {
+    /// The cell's configuration.
+    #[error("cell: {0}")]
+    Cell(#[from] CellError),
+    /// A relay goes through a UE that does not exist.
+    #[error("relay to {egress}: there is no UE {ue}; the cell has {count}, counted from 0")]
+    NoSuchUe {
+        /// The relay's egress.
+        egress: SocketAddr,
+        /// The UE it names.
+        ue: usize,
+        /// UEs of the cell.
+        count: usize,
+    },
+    /// A socket of a relay.
+    #[error("{role} socket {address}: {source}")]
+    Socket {
+        /// Ingress or egress.
+        role: &'static str,
+        /// Its address.
+        address: SocketAddr,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// The cell's task panicked.
+    #[error("the cell stopped unexpectedly: {0}")]
+    Panicked(#[from] tokio::task::JoinError),
+}
+
+/// A running cell. It runs until its cancellation token is cancelled, also if this handle is dropped.
+#[derive(Debug)]
+pub struct LiveCell {
+    ingress: Vec<SocketAddr>,
+    stats: watch::Receiver<LiveStats>,
+    task: JoinHandle<()>,
+}
+
+/// Opens the sockets and starts the cell.
+pub async fn start(config: LiveConfig, stop: CancellationToken) -> Result<LiveCell, LiveError> {
+    let cell = Cell::new(config.cell, config.seed)?;
+    let mut relays = Vec::new();
+    for relay in config.relays {
+        if relay.ue >= cell.ue_count() {
+            return Err(LiveError::NoSuchUe {
+                egress: relay.egress,
+                ue: relay.ue,
+                count: cell.ue_count(),
+            });
+        }
+        relays.push(relay::Relay::open(relay).await?);
+    }
+    let ingress = relays.iter().map(|r| r.ingress()).collect();
+    let (publish, stats) = watch::channel(LiveStats::default());
+    let task = tokio::spawn(driver::Driver::new(cell, relays, publish).run(stop));
+    Ok(LiveCell {
+        ingress,
+        stats,
+        task,
+    })
+}
+
+impl LiveCell {
+    /// The bound ingress addresses, in the order of [`LiveConfig::relays`].
+    pub fn ingress(&self) -> &[SocketAddr] {
+        &self.ingress
+    }
+
+    /// What the cell does, renewed every 100 ms.
+    pub fn stats(&self) -> watch::Receiver<LiveStats> {
+        self.stats.clone()
+    }
+
+    /// Waits until the RIC has accepted the E2 node; false if the cell ends before.
+    pub async fn e2_up(&self) -> bool {
+        let mut stats = self.stats();
+        stats.wait_for(|s| s.e2 == E2Status::Up).await.is_ok()
+    }
+
+    /// Waits for the end, after the token was cancelled.
+    pub async fn finished(self) -> Result<(), LiveError> {
+        Ok(self.task.await?)
+    }
+}

@@ -1,0 +1,130 @@
+//! Proportional-fair OFDMA: within each slot PRBs go, group by group, to the UE with the highest ratio of
+//! achievable to average rate, the average counting what the slot has already given.
+
+/// A UE with data to send in this slot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    /// Index of the UE.
+    pub ue: usize,
+    /// Octets that one PRB carries for it in this slot.
+    pub octets_per_prb: f64,
+    /// PRBs that would empty its queue.
+    pub wanted: u16,
+    /// PRBs given to it.
+    pub granted: u16,
+}
+
+/// The scheduler and the average rates it keeps.
+#[derive(Clone, Debug)]
+pub struct ProportionalFair {
+    /// Octets per downlink slot, exponentially averaged.
+    averages: Vec<f64>,
+    /// 1/T of the average.
+    weight: f64,
+    group: u16,
+}
+
+impl ProportionalFair {
+    /// A scheduler for `ues` UEs that averages over about `window` downlink slots and gives PRBs in steps of `group`.
+    pub fn new(ues: usize, window: f64, group: u16) -> Self {
+        Self {
+            averages: vec![0.0; ues],
+            weight: 1.0 / window.max(1.0),
+            group: group.max(1),
+        }
+    }
+
+    /// Distributes `prbs` over the candidates: fills in [`Candidate::granted`].
+    pub fn allocate(&self, candidates: &mut [Candidate], prbs: u16) {
+        let mut left = prbs;
+        while left > 0 {
+            let mut best: Option<(f64, usize)> = None;
+            for (index, candidate) in candidates.iter().enumerate() {
+                if candidate.granted < candidate.wanted {
+                    let metric = self.metric(candidate);
+                    if best.is_none_or(|(highest, _)| metric > highest) {
+                        best = Some((metric, index));
+                    }
+                }
+            }
+            let Some((_, index)) = best else { return };
+            let chosen = &mut candidates[index];
+            let step = self.group.min(left).min(chosen.wanted - chosen.granted);
+            chosen.granted += step;
+            left -= step;
+        }
+    }
+
+    fn metric(&self, candidate: &Candidate) -> f64 {
+        let given = candidate.octets_per_prb * f64::from(candidate.granted);
+        let average = self.averages[candidate.ue];
+        // The small constant decides between UEs that have never been served.
+        candidate.octets_per_prb / (average + self.weight * (given - average) + 1e-9)
+    }
+
+    /// Ends a downlink slot in which UE `ue` was sent `octets(ue)` of new data.
+    pub fn end_slot(&mut self, octets: impl Fn(usize) -> f64) {
+        for (ue, average) in self.averages.iter_mut().enumerate() {
+            *average += self.weight * (octets(ue) - *average);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(ue: usize, octets_per_prb: f64, wanted: u16) -> Candidate {
+        Candidate {
+            ue,
+            octets_per_prb,
+            wanted,
+            granted: 0,
+        }
+    }
+
+    /// Long-run PRB shares of UEs that always want `wanted` PRBs.
+    fn shares(ues: &[(f64, u16)]) -> Vec<f64> {
+        let mut scheduler = ProportionalFair::new(ues.len(), 100.0, 8);
+        let mut totals = vec![0.0; ues.len()];
+        for slot in 0..4000 {
+            let mut candidates: Vec<_> = ues
+                .iter()
+                .enumerate()
+                .map(|(ue, &(rate, wanted))| candidate(ue, rate, wanted))
+                .collect();
+            scheduler.allocate(&mut candidates, 106);
+            scheduler
+                .end_slot(|ue| candidates[ue].octets_per_prb * f64::from(candidates[ue].granted));
+            if slot >= 1000 {
+                for c in &candidates {
+                    totals[c.ue] += f64::from(c.granted) / 3000.0;
+                }
+            }
+        }
+        totals
+    }
+
+    #[test]
+    fn backlogged_ues_share_prbs_equally_whatever_their_rates() {
+        for share in shares(&[(99.0, 200), (40.0, 200), (10.0, 200)]) {
+            assert!((share - 106.0 / 3.0).abs() < 0.5, "{share}");
+        }
+    }
+
+    #[test]
+    fn modest_ues_get_all_they_want_and_the_greedy_one_the_rest() {
+        let shares = shares(&[(50.0, 20), (50.0, 10), (50.0, 200)]);
+        for (share, expected) in shares.iter().zip([20.0, 10.0, 76.0]) {
+            assert!((share - expected).abs() < 1e-9, "{share}");
+        }
+    }
+
+    #[test]
+    fn nobody_wants_anything() {
+        let scheduler = ProportionalFair::new(1, 100.0, 8);
+        let mut candidates = [candidate(0, 99.0, 0)];
+        scheduler.allocate(&mut candidates, 106);
+        assert_eq!(candidates[0].granted, 0);
+    }
+}
