@@ -176,8 +176,15 @@ impl ClosedLoop {
                 sender.credit -= f64::from(len);
                 let id = self.next_id;
                 self.next_id += 1;
-                self.packets.insert(id, OnTheWay { flow: index, sent: now });
-                self.wire.push_back((now + delay as u64, sender.flow.ue, Packet { id, len }));
+                self.packets.insert(
+                    id,
+                    OnTheWay {
+                        flow: index,
+                        sent: now,
+                    },
+                );
+                self.wire
+                    .push_back((now + delay as u64, sender.flow.ue, Packet { id, len }));
             }
         }
         while let Some(&(due, ue, packet)) = self.wire.front()

@@ -102,7 +102,7 @@ struct Sdu {
 /// The queue of one bearer.
 #[derive(Clone, Debug)]
 pub struct RlcQueue {
-    /// SDUs whose fate is open, oldest first: those on the air, then those that wait.
+    /// SDUs from the oldest whose fate is open on: those on the air, then those that wait.
     sdus: VecDeque<Sdu>,
     /// Sequence number of `sdus[0]`.
     base: u64,
@@ -144,7 +144,8 @@ impl RlcQueue {
 
     /// Octets of SDUs whose fate is open, on the air or waiting.
     pub fn open_octets(&self) -> u64 {
-        self.sdus.iter().map(|s| u64::from(s.octets)).sum()
+        let open = self.sdus.iter().filter(|s| s.unsettled > 0);
+        open.map(|s| u64::from(s.octets)).sum()
     }
 
     /// Slots since the oldest SDU that still waits arrived; `None` if none waits.

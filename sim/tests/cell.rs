@@ -118,7 +118,10 @@ fn every_retransmission_costs_the_prbs_of_its_block() {
     run(&mut cell, 10_000);
     let mac = cell.ue(0).unwrap().mac;
     let pending = mac.prbs - mac.retx_prbs;
-    assert!(pending <= 16 * 106, "each block is sent exactly twice: {mac:?}");
+    assert!(
+        pending <= 16 * 106,
+        "each block is sent exactly twice: {mac:?}"
+    );
 }
 
 /// What is done to a cell, slot by slot: packets for UE 0 and 1.
@@ -127,7 +130,11 @@ fn arrivals() -> impl Strategy<Value = Vec<Vec<(usize, u32)>>> {
     prop::collection::vec(prop::collection::vec(packet, 0..8), 1..120)
 }
 
-fn play(arrivals: &[Vec<(usize, u32)>], config: &CellConfig, seed: u64) -> (Cell, Vec<Output>, u64) {
+fn play(
+    arrivals: &[Vec<(usize, u32)>],
+    config: &CellConfig,
+    seed: u64,
+) -> (Cell, Vec<Output>, u64) {
     let mut cell = Cell::new(config.clone(), seed).unwrap();
     let (mut outputs, mut refused, mut id) = (Vec::new(), 0, 0);
     for slot in arrivals {

@@ -58,7 +58,10 @@ fn reaches_its_target_and_keeps_the_queue_empty() {
         let target = later(&samples, flow, 5).next().unwrap().target_prbs;
         assert!((target - 0.9 * 84.8 / 3.0).abs() < 1e-9, "{target}");
         let prbs = mean(later(&samples, flow, 5).map(|s| s.prbs));
-        assert!((prbs - target).abs() < 2.0, "flow {flow}: {prbs} of {target} PRBs");
+        assert!(
+            (prbs - target).abs() < 2.0,
+            "flow {flow}: {prbs} of {target} PRBs"
+        );
         // A flow within its fair share is served at once: a few slots, a retransmission now and then.
         let delay = mean(later(&samples, flow, 5).map(|s| s.mean_delay.as_secs_f64()));
         assert!(delay < 0.005, "flow {flow}: {delay} s");
@@ -72,6 +75,9 @@ fn gain_of_one_half_settles_and_of_five_oscillates() {
         let calm = deviation(&rapid(0.5), flow);
         let wild = deviation(&rapid(5.0), flow);
         assert!(calm < 2.0, "K = 0.5 strays by {calm} PRBs");
-        assert!(wild > 8.0 && wild > 5.0 * calm, "K = 5 strays by only {wild} PRBs");
+        assert!(
+            wild > 8.0 && wild > 5.0 * calm,
+            "K = 5 strays by only {wild} PRBs"
+        );
     }
 }

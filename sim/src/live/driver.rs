@@ -21,7 +21,6 @@ const PUBLISH: Duration = Duration::from_millis(100);
 pub(super) struct Driver {
     cell: Cell,
     relays: Vec<Relay>,
-    /// Which relay's packets go to which UE: a UE may have several.
     next_id: u64,
     skipped: u64,
     window: Window,
@@ -57,7 +56,11 @@ impl Driver {
             }
             self.run_slots(start.elapsed());
         }
-        tracing::info!(slots = self.cell.slot(), skipped = self.skipped, "cell stopped");
+        tracing::info!(
+            slots = self.cell.slot(),
+            skipped = self.skipped,
+            "cell stopped"
+        );
     }
 
     /// Runs the slots that have ended by `now`.
@@ -66,7 +69,10 @@ impl Driver {
         let behind = due.saturating_sub(self.cell.slot());
         let most = slots(&self.cell, CATCH_UP);
         if behind > most {
-            tracing::warn!(slots = behind - most, "the machine is too slow: slots left out");
+            tracing::warn!(
+                slots = behind - most,
+                "the machine is too slow: slots left out"
+            );
             self.skipped += behind - most;
         }
         for _ in 0..behind.min(most) {

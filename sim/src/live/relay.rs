@@ -89,8 +89,7 @@ impl Relay {
             };
             *next_id += 1;
             if cell.enqueue(self.config.ue, packet) {
-                self.inside
-                    .insert(packet.id, self.buffer[..length].into());
+                self.inside.insert(packet.id, self.buffer[..length].into());
             } else {
                 self.stats.queue_full += 1;
             }
@@ -115,7 +114,11 @@ impl Relay {
 }
 
 fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
-    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+    let socket = Socket::new(
+        Domain::for_address(address),
+        Type::DGRAM,
+        Some(Protocol::UDP),
+    )?;
     socket.set_recv_buffer_size(RECEIVE_BUFFER)?;
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
