@@ -3,6 +3,7 @@
 //! One file per subcommand: its arguments (with help texts and examples) and `execute`.
 
 pub mod run;
+pub mod tree;
 
 use crate::telemetry::{self, LogFormat};
 use clap::{Parser, Subcommand};
