@@ -1,2 +1,57 @@
-//! Command line.
-fn main() {}
+//! `cantor-sim`: the simulated cell on the command line.
+#![forbid(unsafe_code)]
+
+mod command;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+use tracing_subscriber::EnvFilter;
+
+/// A 5G cell in software.
+#[derive(Parser)]
+#[command(name = "cantor-sim", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// How logs look; what they tell is set by RUST_LOG (default: info)
+    #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text)]
+    log_format: LogFormat,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Cell(command::cell::Args),
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum LogFormat {
+    Text,
+    Json,
+}
+
+/// Exit codes: 0 for an orderly end, 1 for a failure while running, 2 for a wrong command line or configuration.
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    start_logs(cli.log_format);
+    let outcome = match cli.command {
+        Command::Cell(args) => command::cell::run(args),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("cantor-sim: {:#}", failure.error);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+fn start_logs(format: LogFormat) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let logs = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
+    match format {
+        LogFormat::Text => logs.init(),
+        LogFormat::Json => logs.json().init(),
+    }
+}

@@ -27,7 +27,7 @@ pub use stats::{E2Status, LiveStats, RelayStats, UeStats};
 
 use crate::cell::{Cell, CellConfig, CellError};
 use crate::node::NodeConfig;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::io;
 use std::net::SocketAddr;
 use tokio::sync::watch;
@@ -38,7 +38,8 @@ use tokio_util::sync::CancellationToken;
 const MAX_DATAGRAM: usize = 2000;
 
 /// A cell to run by the wall clock.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct LiveConfig {
     /// The cell.
     pub cell: CellConfig,
@@ -51,12 +52,20 @@ pub struct LiveConfig {
 }
 
 /// Where the cell's E2 node connects to, and who it is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct E2Config {
     /// The RIC.
+    #[serde(deserialize_with = "address")]
     pub address: transport::Address,
     /// The node.
+    #[serde(default)]
     pub node: NodeConfig,
+}
+
+fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<transport::Address, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map_err(serde::de::Error::custom)
 }
 
 /// One UDP relay.

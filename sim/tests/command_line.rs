@@ -1,0 +1,73 @@
+//! `cantor-sim` as a process.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+
+fn cantor_sim() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_cantor-sim"))
+}
+
+#[test]
+fn sigterm_ends_the_cell_in_order() {
+    let mut child = cantor_sim()
+        .args(["cell", "--ue", "127.0.0.1:0=127.0.0.1:9", "--greedy", "1"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let address = line.trim().strip_prefix("relay 0: send to ").unwrap();
+    assert!(
+        !address.ends_with(":0"),
+        "the port that was bound: {address}"
+    );
+    let id = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-TERM", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_wrong_configuration_is_named_and_ends_with_2() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    writeln!(file, "[cell]\nprbs = 106\nprb_grup = 4").unwrap();
+    let output = cantor_sim()
+        .args(["cell", "--config"])
+        .arg(file.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("prb_grup"), "{message}");
+    assert!(message.contains(file.path().to_str().unwrap()), "{message}");
+}
+
+#[test]
+fn values_out_of_range_end_with_2() {
+    let output = cantor_sim()
+        .args(["cell", "--greedy", "1", "--mcs", "29"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("ues[0].link.mcs = 29"), "{message}");
+}
+
+#[test]
+fn the_printed_configuration_can_be_read_back() {
+    let output = cantor_sim()
+        .args(["cell", "--greedy", "2", "--print-config"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let config: sim::cell::CellConfig = toml::from_str(&text).unwrap();
+    assert_eq!(config.ues.len(), 2);
+}
