@@ -16,4 +16,6 @@
 )]
 
 pub mod aper;
+pub mod common;
 pub mod flexric;
+pub mod kpm;

@@ -35,6 +35,13 @@ impl Preamble {
     }
 }
 
+impl Preamble {
+    /// Whether of all OPTIONAL components and extension additions only the root component `index` is there.
+    pub fn has_only(&self, index: u32) -> bool {
+        !self.extended && self.has(index) && self.options.count_ones() == 1
+    }
+}
+
 impl<'a> Reader<'a> {
     /// A reader at the start of `bytes`.
     pub fn new(bytes: &'a [u8]) -> Reader<'a> {
@@ -278,7 +285,13 @@ impl<'a> Reader<'a> {
         for index in 0..count {
             if self.bit_at(map + index)
                 && !self
-                    .open_type(|r| read(index as u32, r))
+                    .open_type(|r| {
+                        let known = read(index as u32, r)?;
+                        if !known {
+                            r.skip_rest();
+                        }
+                        Ok(known)
+                    })
                     .at("extension addition")?
             {
                 self.notes.extension_additions += 1;
@@ -289,10 +302,7 @@ impl<'a> Reader<'a> {
 
     /// Skips the extension additions of a SEQUENCE that knows none.
     pub fn skip_additions(&mut self, preamble: Preamble) -> Result<()> {
-        self.additions(preamble, |_, r| {
-            r.skip_rest();
-            Ok(false)
-        })
+        self.additions(preamble, |_, _| Ok(false))
     }
 
     /// Index of an extensible CHOICE with `root` root alternatives. The contents of an addition are an open
@@ -316,28 +326,56 @@ impl<'a> Reader<'a> {
         self.align();
         let origin = self.base + self.pos / 8 + 1;
         match self.octet_string()? {
-            Cow::Borrowed(contents) => {
-                // Narrows this very reader: no copy, and positions stay true.
-                let (behind, outer_end) = (self.pos, self.end);
-                self.pos = behind - contents.len() * 8;
-                self.end = behind;
-                let value = read(self);
-                if value.is_ok() {
-                    self.notes.trailing_octets += ((behind - self.pos) / 8) as u32;
-                }
-                self.pos = behind;
-                self.end = outer_end;
-                value
-            }
-            Cow::Owned(contents) => {
-                let mut inner = Reader::new(&contents);
-                inner.base = origin;
-                inner.notes = std::mem::take(&mut self.notes);
-                let value = read(&mut inner);
-                self.notes = inner.finish();
-                value
-            }
+            Cow::Borrowed(contents) => self.narrowed(contents.len(), read),
+            Cow::Owned(contents) => self.joined(&contents, origin, read),
         }
+    }
+
+    /// Open type whose value borrows from the message, unless it came in fragments: those are joined in a
+    /// buffer of their own, and `read_owned` must not borrow.
+    pub fn open_type_borrowed<T>(
+        &mut self,
+        read: impl FnOnce(&mut Reader<'a>) -> Result<T>,
+        read_owned: impl FnOnce(&mut Reader<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.align();
+        let origin = self.base + self.pos / 8 + 1;
+        match self.octet_string()? {
+            Cow::Borrowed(contents) => self.narrowed(contents.len(), read),
+            Cow::Owned(contents) => self.joined(&contents, origin, read_owned),
+        }
+    }
+
+    /// Narrows this very reader to the octets it has just passed: no copy, and positions stay true.
+    fn narrowed<T>(
+        &mut self,
+        octets: usize,
+        read: impl FnOnce(&mut Reader<'a>) -> Result<T>,
+    ) -> Result<T> {
+        let (behind, outer_end) = (self.pos, self.end);
+        self.pos = behind - octets * 8;
+        self.end = behind;
+        let value = read(self);
+        if value.is_ok() {
+            self.notes.trailing_octets += ((behind - self.pos) / 8) as u32;
+        }
+        self.pos = behind;
+        self.end = outer_end;
+        value
+    }
+
+    fn joined<T>(
+        &mut self,
+        contents: &[u8],
+        origin: usize,
+        read: impl FnOnce(&mut Reader<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let mut inner = Reader::new(contents);
+        inner.base = origin;
+        inner.notes = std::mem::take(&mut self.notes);
+        let value = read(&mut inner);
+        self.notes = inner.finish();
+        value
     }
 
     /// Steps over an open type.
@@ -361,9 +399,23 @@ impl<'a> Reader<'a> {
         lo: u64,
         hi: u64,
         item_bits: usize,
-        mut item: impl FnMut(&mut Reader<'a>) -> Result<T>,
+        item: impl FnMut(&mut Reader<'a>) -> Result<T>,
     ) -> Result<Vec<T>> {
         let mut items = Vec::new();
+        self.sequence_of_into(&mut items, lo, hi, item_bits, item)?;
+        Ok(items)
+    }
+
+    /// As [`Reader::sequence_of`], behind what `items` holds already.
+    pub fn sequence_of_into<T>(
+        &mut self,
+        items: &mut Vec<T>,
+        lo: u64,
+        hi: u64,
+        item_bits: usize,
+        mut item: impl FnMut(&mut Reader<'a>) -> Result<T>,
+    ) -> Result<()> {
+        let start = items.len();
         loop {
             let (count, more) = if hi < 65536 {
                 (self.constrained(lo, hi)? as usize, false)
@@ -380,10 +432,10 @@ impl<'a> Reader<'a> {
             items.reserve(count);
             for _ in 0..count {
                 let value = item(self);
-                items.push(value.at_index(items.len())?);
+                items.push(value.at_index(items.len() - start)?);
             }
             if !more {
-                return Ok(items);
+                return Ok(());
             }
         }
     }

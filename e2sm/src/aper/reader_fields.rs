@@ -99,16 +99,24 @@ impl<'a> Reader<'a> {
     /// Real peers send `_` and more outside of the PrintableString alphabet: every octet is taken as the
     /// Latin-1 character of that code, which [`super::Writer::printable_string`] turns back alike.
     pub fn printable_string(&mut self, lo: u64, hi: u64) -> Result<String> {
+        self.printable_str(lo, hi).map(Cow::into_owned)
+    }
+
+    /// As [`Reader::printable_string`], borrowed from the message where that can be.
+    pub fn printable_str(&mut self, lo: u64, hi: u64) -> Result<Cow<'a, str>> {
         if self.bit()? {
-            return self.unbounded_printable_string();
+            return Ok(match self.octet_string()? {
+                Cow::Borrowed(octets) => latin1(octets),
+                Cow::Owned(octets) => latin1(&octets).into_owned().into(),
+            });
         }
         let length = self.constrained(lo, hi)? as usize;
-        Ok(latin1(self.octets(length)?))
+        self.octets(length).map(latin1)
     }
 
     /// PrintableString without size.
     pub fn unbounded_printable_string(&mut self) -> Result<String> {
-        Ok(latin1(&self.octet_string()?))
+        Ok(latin1(&self.octet_string()?).into_owned())
     }
 
     /// REAL (X.691 §15, contents as in X.690 §8.5).
@@ -122,9 +130,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn latin1(octets: &[u8]) -> String {
+fn latin1(octets: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(octets) {
-        Ok(text) if text.is_ascii() => text.to_owned(),
+        Ok(text) if octets.is_ascii() => Cow::Borrowed(text),
         _ => octets.iter().copied().map(char::from).collect(),
     }
 }
