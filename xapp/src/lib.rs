@@ -2,8 +2,15 @@
 #![forbid(unsafe_code)]
 
 pub mod capture;
+pub mod cell;
 pub mod cli;
 pub mod config;
+pub mod guidance;
 pub mod measure;
+pub mod operate;
 pub mod ran;
+mod run;
+pub mod store;
 pub mod telemetry;
+
+pub use run::{Error, Running, run, run_with};

@@ -2,6 +2,8 @@
 
 use crate::config;
 use std::path::PathBuf;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,6 +34,20 @@ impl Args {
             print!("{}", loaded.describe());
             return Ok(());
         }
-        anyhow::bail!("no RAN link is built in")
+        super::runtime()?.block_on(async {
+            let stop = CancellationToken::new();
+            // Before anything else runs: a signal during the start must not be lost.
+            let mut terminate = signal(SignalKind::terminate())?;
+            let mut interrupt = signal(SignalKind::interrupt())?;
+            let running = crate::run(loaded.config, stop.clone()).await?;
+            tokio::spawn(async move {
+                tokio::select! {
+                    _ = terminate.recv() => {}
+                    _ = interrupt.recv() => {}
+                }
+                stop.cancel();
+            });
+            Ok(running.stopped().await?)
+        })
     }
 }

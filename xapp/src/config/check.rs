@@ -9,30 +9,59 @@ pub(super) type Complaint = (&'static str, String);
 impl Config {
     /// The first value that is outside its limits: its key and what is accepted.
     pub(super) fn complaint(&self) -> Option<Complaint> {
-        self.control_complaint()
+        self.ran_complaint()
+            .or_else(|| self.control_complaint())
             .or_else(|| self.service_complaint())
             .or_else(|| binding_complaint(&self.binding))
+    }
+
+    fn ran_complaint(&self) -> Option<Complaint> {
+        let (ran, cell) = (&self.ran, &self.cell);
+        if let Some((address, error)) = ran
+            .listen
+            .iter()
+            .find_map(|a| Some((a, a.parse::<transport::Address>().err()?)))
+        {
+            return Some(("ran.listen", format!("{address:?}: {error}")));
+        }
+        first([
+            (
+                !(1..=10_000).contains(&ran.report_period_ms),
+                "ran.report_period_ms",
+                format!("{} is not within 1 to 10000", ran.report_period_ms),
+            ),
+            (
+                ran.listen.is_empty(),
+                "ran.listen",
+                "empty: give at least one address, e.g. \"sctp://[::]:36421\"".into(),
+            ),
+            (
+                ran.models.is_empty(),
+                "ran.models",
+                "empty: give at least one of \"kpm\", \"mac\", \"rlc\"".into(),
+            ),
+            (
+                !(1..=275).contains(&cell.carrier_prbs),
+                "cell.carrier_prbs",
+                format!("{} is not within 1 to 275", cell.carrier_prbs),
+            ),
+            (
+                cell.numerology > 4,
+                "cell.numerology",
+                format!("{} is not within 0 to 4", cell.numerology),
+            ),
+            (
+                !(cell.downlink_share > 0.0 && cell.downlink_share <= 1.0),
+                "cell.downlink_share",
+                format!("{} is not within 0 (exclusive) to 1", cell.downlink_share),
+            ),
+        ])
     }
 
     fn control_complaint(&self) -> Option<Complaint> {
         let c = &self.control;
         let period = self.ran.report_period_ms;
         first([
-            (
-                !(1..=10_000).contains(&period),
-                "ran.report_period_ms",
-                format!("{period} is not within 1 to 10000"),
-            ),
-            (
-                self.ran.listen.is_empty(),
-                "ran.listen",
-                "empty: give at least one address, e.g. \"sctp://[::]:36421\"".into(),
-            ),
-            (
-                self.ran.models.is_empty(),
-                "ran.models",
-                "empty: give at least one of \"kpm\", \"mac\", \"rlc\"".into(),
-            ),
             (
                 !(10..=60_000).contains(&c.interval_ms),
                 "control.interval_ms",

@@ -9,6 +9,8 @@ mod load;
 pub use error::Error;
 pub use load::{Loaded, Origin, load};
 
+use crate::measure::{CellConfig, DownlinkShare};
+use policies::GainPolicy;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -21,6 +23,8 @@ pub struct Config {
     pub xapp: Xapp,
     /// How E2 nodes reach it.
     pub ran: Ran,
+    /// What the cells are like.
+    pub cell: Cell,
     /// How rates are decided.
     pub control: Control,
     /// What edge servers may do.
@@ -53,6 +57,10 @@ pub struct Ran {
     pub models: Vec<Model>,
     /// Report period δ asked of the nodes, milliseconds.
     pub report_period_ms: u32,
+    /// Slice/service type of the UEs that KPM reports.
+    pub kpm_sst: u8,
+    /// Send ErrorIndication to FlexRIC's agents too.
+    pub error_indication_to_flexric: bool,
 }
 
 /// Kind of RAN link.
@@ -75,6 +83,22 @@ pub enum Model {
     Rlc,
 }
 
+/// What the cells are like: E2 does not tell, and PRB use means nothing without it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cell {
+    /// PRBs of the carrier (TS 38.101-1 table 5.3.2-1).
+    pub carrier_prbs: u32,
+    /// Numerology µ: subcarrier spacing 15·2^µ kHz (TS 38.211 clause 4.2).
+    pub numerology: u8,
+    /// Part of all slots that carries downlink; 1 for FDD.
+    pub downlink_share: f64,
+    /// The share is at least this, and more where more is seen in use.
+    pub learn_downlink_share: bool,
+    /// A UE whose data waits for this long without a transport block is lost, milliseconds.
+    pub lost_after_ms: u32,
+}
+
 /// How rates are decided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -82,7 +106,7 @@ pub struct Control {
     /// Control interval Δ, milliseconds.
     pub interval_ms: u32,
     /// Gain policies in order of preference.
-    pub policies: Vec<String>,
+    pub policies: Vec<GainPolicy>,
     /// PRB target factor f.
     pub target_factor: f64,
     /// Gain K of RAPID.
@@ -170,6 +194,38 @@ impl Default for Ran {
             listen: vec!["sctp://[::]:36421".into()],
             models: vec![Model::Kpm, Model::Mac, Model::Rlc],
             report_period_ms: 50,
+            kpm_sst: 1,
+            error_indication_to_flexric: false,
+        }
+    }
+}
+
+impl Default for Cell {
+    fn default() -> Self {
+        Self {
+            carrier_prbs: 106,
+            numerology: 1,
+            downlink_share: 0.8,
+            learn_downlink_share: false,
+            lost_after_ms: 500,
+        }
+    }
+}
+
+impl Cell {
+    /// As the measurements need it.
+    pub fn measured(&self) -> CellConfig {
+        CellConfig {
+            carrier_prbs: self.carrier_prbs.into(),
+            numerology: self.numerology,
+            downlink_share: if self.learn_downlink_share {
+                DownlinkShare::Learned {
+                    at_least: self.downlink_share,
+                }
+            } else {
+                DownlinkShare::Configured(self.downlink_share)
+            },
+            lost_after: Duration::from_millis(self.lost_after_ms.into()),
         }
     }
 }
@@ -178,7 +234,7 @@ impl Default for Control {
     fn default() -> Self {
         Self {
             interval_ms: 200,
-            policies: vec!["rapid".into(), "rapid-peak".into()],
+            policies: vec![GainPolicy::Rapid, GainPolicy::RapidPeak],
             target_factor: 0.9,
             gain: 0.5,
             gamma_bps_per_prb: 1_000_000,

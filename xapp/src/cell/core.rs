@@ -1,0 +1,288 @@
+//! The deciding core of a cell: UEs, flows, and what each interval brings. No I/O, no clock.
+//!
+//! Decisions follow the reports: an interval ends with the first report of a guided UE after Δ, so that a
+//! decision never waits for a timer while its newest report ages. Without reports it ends by time.
+
+use super::flow::{DecisionRecord, Flow};
+use super::ue::Ue;
+use crate::config::Config;
+use crate::guidance::FlowKey;
+use crate::guidance::hub::Notice;
+use crate::guidance::registry::BoundFlow;
+use crate::ran::NodeId;
+use policies::{ActiveUes, GainParameters, UeId, UeReport};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// UEs per node. A cell serves some hundreds; more can only be a node that invents them.
+const MAX_UES: usize = 4096;
+/// A UE counts as active for so many control intervals after its last data.
+const ACTIVE_FOR_INTERVALS: u32 = 5;
+
+/// What a cell is told once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Control interval Δ.
+    pub interval: Duration,
+    /// Report period δ.
+    pub report_period: Duration,
+    /// Time for which guidance holds.
+    pub valid_for: Duration,
+    /// A UE without reports for this long is gone.
+    pub ue_timeout: Duration,
+    /// PRB target factor f.
+    pub target_factor: f64,
+    /// Parameters of the gain policies.
+    pub gain: GainParameters,
+    /// Rate floor, bit/s.
+    pub rate_min_bps: f64,
+    /// Rate ceiling, bit/s.
+    pub rate_max_bps: f64,
+    /// What one PRB in every slot carries at best, bit/s.
+    pub peak_bps_per_prb: f64,
+}
+
+impl From<&Config> for Settings {
+    fn from(config: &Config) -> Self {
+        let control = &config.control;
+        let report_period = Duration::from_millis(config.ran.report_period_ms.into());
+        Self {
+            interval: control.interval(),
+            report_period,
+            valid_for: config.valid_for(),
+            ue_timeout: control.ue_timeout(),
+            target_factor: control.target_factor,
+            gain: GainParameters {
+                k: control.gain,
+                gamma_bps_per_prb: control.gamma_bps_per_prb as f64,
+                initial_bps: control.start_rate_bps as f64,
+                report_interval: report_period,
+            },
+            rate_min_bps: control.rate_min_bps as f64,
+            rate_max_bps: control.rate_max_bps as f64,
+            peak_bps_per_prb: control.peak_bps_per_prb as f64,
+        }
+    }
+}
+
+/// State of one E2 node.
+pub struct Cell {
+    node: NodeId,
+    settings: Settings,
+    ues: BTreeMap<UeId, Ue>,
+    active: ActiveUes,
+    flows: BTreeMap<FlowKey, Flow>,
+    last_decision: Duration,
+    /// A report of a guided UE came since.
+    fresh: bool,
+    notices: Vec<Notice>,
+    refused_ues: u64,
+}
+
+/// A UE, for operators.
+#[derive(Clone, Debug)]
+pub struct UeView {
+    /// Its newest report.
+    pub report: UeReport,
+    /// Age of that report.
+    pub age: Duration,
+    /// It counts towards n.
+    pub active: bool,
+    /// The node has given it up.
+    pub lost: bool,
+}
+
+impl Cell {
+    /// A node that nothing is known of yet.
+    pub fn new(node: NodeId, settings: Settings) -> Self {
+        let active = ActiveUes::new(settings.interval * ACTIVE_FOR_INTERVALS);
+        Self {
+            node,
+            settings,
+            ues: BTreeMap::new(),
+            active,
+            flows: BTreeMap::new(),
+            last_decision: Duration::ZERO,
+            fresh: false,
+            notices: Vec::new(),
+            refused_ues: 0,
+        }
+    }
+
+    /// Takes the reports that an indication brought.
+    pub fn on_reports(&mut self, reports: Vec<UeReport>, now: Duration) {
+        for report in reports {
+            let id = report.ue;
+            if !self.ues.contains_key(&id) {
+                if self.ues.len() >= MAX_UES {
+                    self.refused_ues += 1;
+                    continue;
+                }
+                let flows = self.flows.values().filter(|flow| flow.bound.ue == id);
+                let ue = Ue::new(now, self.history(), flows.count());
+                self.ues.insert(id, ue);
+                self.notices.push(Notice::UeUp(id));
+            }
+            self.active.observe(&report);
+            if let Some(ue) = self.ues.get_mut(&id) {
+                ue.push(report, now);
+                self.fresh |= ue.flows > 0;
+            }
+        }
+    }
+
+    /// UEs that the node lists but has given up. Returns those that it gave up since the last call.
+    pub fn on_lost(&mut self, lost: impl Iterator<Item = UeId>) -> Vec<UeId> {
+        let mut new = Vec::new();
+        for id in lost {
+            self.active.remove(id);
+            if let Some(ue) = self.ues.get_mut(&id)
+                && !std::mem::replace(&mut ue.lost, true)
+            {
+                new.push(id);
+            }
+        }
+        new
+    }
+
+    /// Guides a flow from now on, starting at `rate_bps`; its sequences go on after `last_sequence`.
+    pub fn bind(&mut self, flow: BoundFlow, rate_bps: f64, last_sequence: u64, now: Duration) {
+        self.unbind(&flow.key);
+        if self.flows.is_empty() {
+            // The first interval begins here: what came before was for nobody.
+            self.last_decision = now;
+            self.ues.values_mut().for_each(Ue::decided);
+        }
+        if let Some(ue) = self.ues.get_mut(&flow.ue) {
+            ue.flows += 1;
+        }
+        let key = flow.key.clone();
+        self.flows
+            .insert(key, Flow::new(flow, rate_bps, last_sequence));
+    }
+
+    /// Guides a flow no more.
+    pub fn unbind(&mut self, key: &FlowKey) {
+        if let Some(flow) = self.flows.remove(key)
+            && let Some(ue) = self.ues.get_mut(&flow.bound.ue)
+        {
+            ue.flows = ue.flows.saturating_sub(1);
+        }
+    }
+
+    /// The node is gone, and all that it reported.
+    pub fn down(&mut self) {
+        self.ues.clear();
+        self.flows.clear();
+        self.active = ActiveUes::new(self.settings.interval * ACTIVE_FOR_INTERVALS);
+        self.fresh = false;
+        self.notices.push(Notice::Down);
+    }
+
+    /// Whether an interval ends at `now`.
+    pub fn due(&self, now: Duration) -> bool {
+        if self.flows.is_empty() {
+            return false;
+        }
+        // A report that comes a little early still closes the interval that it belongs to.
+        let earliest = self.settings.interval - self.settings.report_period / 2;
+        let since = now.saturating_sub(self.last_decision);
+        (self.fresh && since >= earliest) || now >= self.interval_end()
+    }
+
+    /// When to look again if nothing comes; `None`: never.
+    pub fn deadline(&self) -> Option<Duration> {
+        let heard = self.ues.values().map(Ue::last_heard).min();
+        let silence = heard.map(|heard| heard + self.settings.ue_timeout);
+        let interval = (!self.flows.is_empty()).then(|| self.interval_end());
+        silence.into_iter().chain(interval).min()
+    }
+
+    /// Forgets UEs that were silent for too long.
+    pub fn expire(&mut self, now: Duration) {
+        let timeout = self.settings.ue_timeout;
+        let (active, notices) = (&mut self.active, &mut self.notices);
+        self.ues.retain(|id, ue| {
+            let keep = ue.silent_for(now) < timeout;
+            if !keep {
+                active.remove(*id);
+                notices.push(Notice::UeDown(*id));
+            }
+            keep
+        });
+    }
+
+    /// Ends the interval: decides for each flow. `unix_us` is the time of the sequences.
+    pub fn decide(&mut self, now: Duration, unix_us: u64) -> Vec<DecisionRecord> {
+        let active_ues = self.active.count(now).max(1);
+        let mut records = Vec::with_capacity(self.flows.len());
+        for (key, flow) in &mut self.flows {
+            let Some(ue) = self.ues.get(&flow.bound.ue) else {
+                continue;
+            };
+            if let Some(change) = flow.choose_policy(ue, &self.settings) {
+                self.notices.push(Notice::Policy {
+                    flow: key.clone(),
+                    policy: change.policy,
+                    detail: change.detail,
+                });
+            }
+            records.extend(flow.decide(&self.node, ue, active_ues, now, unix_us, &self.settings));
+        }
+        self.ues.values_mut().for_each(Ue::decided);
+        self.last_decision = now;
+        self.fresh = false;
+        records
+    }
+
+    /// What changed since the last call.
+    pub fn take_notices(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut self.notices)
+    }
+
+    /// Where the guidance of a flow goes.
+    pub fn outbox(
+        &self,
+        key: &FlowKey,
+    ) -> Option<&std::sync::Arc<crate::guidance::outbox::Outbox>> {
+        Some(&self.flows.get(key)?.bound.outbox)
+    }
+
+    /// n, without the floor of one that the target has.
+    pub fn active_ues(&mut self, now: Duration) -> u32 {
+        self.active.count(now)
+    }
+
+    /// UEs that were refused because the node has too many.
+    pub fn refused_ues(&self) -> u64 {
+        self.refused_ues
+    }
+
+    /// All UEs.
+    pub fn ues(&self, now: Duration) -> Vec<UeView> {
+        let views = self.ues.iter().filter_map(|(id, ue)| {
+            let report = ue.newest()?.clone();
+            Some(UeView {
+                age: ue.silent_for(now),
+                active: self.active.contains(*id, now),
+                lost: ue.lost,
+                report,
+            })
+        });
+        views.collect()
+    }
+
+    /// Time by which an interval without reports ends.
+    fn interval_end(&self) -> Duration {
+        self.last_decision + self.settings.interval + self.settings.report_period / 2
+    }
+
+    /// Reports to keep of a UE: twice an interval's.
+    fn history(&self) -> usize {
+        let period = self.settings.report_period.as_millis().max(1);
+        let reports = 2 * self.settings.interval.as_millis() / period;
+        usize::try_from(reports)
+            .unwrap_or(usize::MAX)
+            .clamp(20, 1024)
+    }
+}

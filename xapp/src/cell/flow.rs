@@ -1,0 +1,189 @@
+//! A guided flow within its cell, and what was decided for it.
+
+use super::core::Settings;
+use super::ue::Ue;
+use crate::guidance::FlowKey;
+use crate::guidance::registry::BoundFlow;
+use crate::ran::NodeId;
+use policies::{Controller, Decision, GainPolicy, Interval, Note, RateBounds, Target, UeId};
+use std::time::Duration;
+
+/// What was decided for a flow at the end of a control interval, and from what.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DecisionRecord {
+    /// Which flow.
+    pub flow: FlowKey,
+    /// Its node.
+    pub node: NodeId,
+    /// Its UE there.
+    pub ue: UeId,
+    /// Sequence of the guidance.
+    pub sequence: u64,
+    /// Unix time in microseconds.
+    pub time_us: i64,
+    /// Rate before, bit/s.
+    pub previous_rate_bps: f64,
+    /// The decision.
+    pub decision: Decision,
+    /// Gain policy that made it.
+    pub policy: GainPolicy,
+    /// n of the target.
+    pub active_ues: u32,
+    /// RLC queue of the UE, octets.
+    pub queue_bytes: Option<u64>,
+    /// Age of the newest report.
+    pub report_age: Duration,
+}
+
+pub(super) struct Flow {
+    pub(super) bound: BoundFlow,
+    controller: Option<(GainPolicy, Box<dyn Controller>)>,
+    /// Policies that were passed over for the present one, as told to the hub; `None`: nothing was told yet.
+    told: Option<String>,
+    rate_bps: f64,
+    sequence: u64,
+}
+
+/// The policy of a flow changed.
+pub(super) struct PolicyChange {
+    pub(super) policy: Option<GainPolicy>,
+    pub(super) detail: String,
+}
+
+impl Flow {
+    pub(super) fn new(bound: BoundFlow, rate_bps: f64, last_sequence: u64) -> Self {
+        Self {
+            bound,
+            controller: None,
+            told: None,
+            rate_bps,
+            sequence: last_sequence,
+        }
+    }
+
+    /// Chooses the first policy whose measurements the RAN gives; goes on from the present rate.
+    pub(super) fn choose_policy(&mut self, ue: &Ue, settings: &Settings) -> Option<PolicyChange> {
+        let selection = GainPolicy::select(&self.bound.policies, |m| ue.gives(m));
+        let present = self.controller.as_ref().map(|(policy, _)| *policy);
+        let detail = passed_over(&selection);
+        if self.told.as_ref() == Some(&detail) && present == selection.policy {
+            return None;
+        }
+        if present != selection.policy {
+            self.controller = selection.policy.and_then(|policy| {
+                // The parameters were checked with the configuration.
+                let mut controller = policy.controller(&settings.gain).ok()?;
+                controller.set_rate_bps(self.rate_bps);
+                Some((policy, controller))
+            });
+        }
+        self.told = Some(detail.clone());
+        Some(PolicyChange {
+            policy: selection.policy,
+            detail,
+        })
+    }
+
+    /// The decision at the end of an interval; `None` where no policy can run, or nothing is known of the UE any more.
+    pub(super) fn decide(
+        &mut self,
+        node: &NodeId,
+        ue: &Ue,
+        active_ues: u32,
+        now: Duration,
+        unix_us: u64,
+        settings: &Settings,
+    ) -> Option<DecisionRecord> {
+        let (policy, controller) = self.controller.as_mut()?;
+        let newest = ue.newest()?;
+        let report_age = now.saturating_sub(newest.end());
+        // Beyond this age a rate is no statement about now: the edge server falls back.
+        if ue.silent_for(now) >= settings.valid_for {
+            return None;
+        }
+        let decision = controller.decide(&Interval {
+            now,
+            reports: ue.fresh(),
+            target: Target {
+                factor: settings.target_factor,
+                cell_prbs: newest.cell_prbs,
+                active_flows: active_ues,
+            },
+            bounds: settings.bounds(newest.cell_prbs),
+        });
+        self.sequence = unix_us.max(self.sequence + 1);
+        let previous_rate_bps = std::mem::replace(&mut self.rate_bps, decision.rate_bps);
+        Some(DecisionRecord {
+            flow: self.bound.key.clone(),
+            node: node.clone(),
+            ue: self.bound.ue,
+            sequence: self.sequence,
+            time_us: i64::try_from(unix_us).unwrap_or(i64::MAX),
+            previous_rate_bps,
+            decision,
+            policy: *policy,
+            active_ues,
+            queue_bytes: newest.queue_bytes,
+            report_age,
+        })
+    }
+}
+
+impl DecisionRecord {
+    /// Why the rate did not follow the law, for people; empty when it did.
+    pub fn note(&self) -> &'static str {
+        match self.decision.note {
+            None => "",
+            Some(Note::NoReport) => "no report in the interval",
+            Some(Note::NoTarget) => "the PRBs of the cell are not known",
+            Some(Note::AtFloor) => "at the rate floor",
+            Some(Note::AtCeiling) => "at the rate ceiling",
+        }
+    }
+}
+
+impl Settings {
+    /// Bounds of a rate in a cell of `cell_prbs` PRBs per slot.
+    fn bounds(&self, cell_prbs: f64) -> RateBounds {
+        let peak_bps = cell_prbs * self.peak_bps_per_prb;
+        let max_bps = if peak_bps > 0.0 {
+            self.rate_max_bps.min(peak_bps).max(self.rate_min_bps)
+        } else {
+            self.rate_max_bps
+        };
+        RateBounds {
+            min_bps: self.rate_min_bps,
+            max_bps,
+        }
+    }
+}
+
+fn passed_over(selection: &policies::Selection) -> String {
+    let reasons: Vec<_> = selection
+        .passed_over
+        .iter()
+        .map(|(policy, missing)| {
+            let missing: Vec<_> = missing.iter().map(|m| measurement(*m)).collect();
+            format!("{policy} needs {}", missing.join(" and "))
+        })
+        .collect();
+    match (reasons.is_empty(), selection.policy) {
+        (true, _) => String::new(),
+        (false, Some(_)) => format!("the RAN does not give what {}", reasons.join(", ")),
+        (false, None) => format!(
+            "no gain policy can run: the RAN does not give what {}",
+            reasons.join(", ")
+        ),
+    }
+}
+
+fn measurement(measurement: policies::Measurement) -> &'static str {
+    use policies::Measurement;
+    match measurement {
+        Measurement::Prbs => "PRB use",
+        Measurement::Mcs => "MCS",
+        Measurement::RetransmissionRatio => "HARQ retransmissions",
+        Measurement::ChannelQuality => "SINR or CQI",
+        Measurement::Queue => "RLC queue",
+    }
+}

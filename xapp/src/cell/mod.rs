@@ -1,0 +1,13 @@
+//! Cells: one task per E2 node owns all its state.
+//!
+//! [`core`] decides, without I/O and told the time; [`task`] drives it.
+
+pub mod core;
+pub mod dispatch;
+mod flow;
+pub mod task;
+mod ue;
+
+pub use self::core::{Cell, Settings};
+pub use flow::DecisionRecord;
+pub use task::{CellHandle, Command};

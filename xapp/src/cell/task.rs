@@ -1,0 +1,416 @@
+//! The task of a cell: it hears the RAN and the hub, and drives the core.
+
+use super::core::{Cell, Settings, UeView};
+use super::flow::DecisionRecord;
+use crate::guidance::FlowKey;
+use crate::guidance::hub::{HubHandle, Message, Notice};
+use crate::guidance::outbox::Outbox;
+use crate::guidance::registry::BoundFlow;
+use crate::measure::{self, NodeMeasurements};
+use crate::operate::metrics::Metrics;
+use crate::ran::{NodeId, RanFunction, ServiceModel, SubscriptionState, SubscriptionStatus};
+use crate::store::Store;
+use proto::guidance::{Guidance, Reason};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+use tokio::sync::{mpsc, oneshot};
+use tracing::{info, warn};
+
+/// Indications that may wait. At a report every millisecond that is an eighth of a second.
+const INDICATIONS: usize = 128;
+const COMMANDS: usize = 256;
+
+/// What all cells share.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// How cells decide.
+    pub settings: Settings,
+    /// What is known of every cell.
+    pub cell: measure::CellConfig,
+    /// Zero of the monotonic clock.
+    pub start: Instant,
+    /// Where decisions are kept.
+    pub store: Arc<dyn Store>,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+    /// Who is told of changes.
+    pub hub: HubHandle,
+}
+
+/// A report of the RAN.
+#[derive(Debug)]
+pub struct Indication {
+    /// Service model.
+    pub model: ServiceModel,
+    /// RICindicationHeader.
+    pub header: Vec<u8>,
+    /// RICindicationMessage.
+    pub message: Vec<u8>,
+    /// When it was read from the socket.
+    pub received: Instant,
+}
+
+/// What a cell is told beside indications.
+#[derive(Debug)]
+pub enum Command {
+    /// The node is connected, or its functions changed.
+    Up(NodeInfo),
+    /// The node is gone.
+    Down(String),
+    /// A subscription changed.
+    Subscription(SubscriptionStatus),
+    /// Guide a flow.
+    Bind(BoundFlow),
+    /// Guide it no more.
+    Unbind(FlowKey),
+    /// An operator asks.
+    View(oneshot::Sender<View>),
+}
+
+/// Who speaks for a node.
+#[derive(Clone, Debug, Default)]
+pub struct NodeInfo {
+    /// Address of the peer.
+    pub peer: String,
+    /// E2AP version spoken.
+    pub e2ap_version: &'static str,
+    /// What it offers.
+    pub functions: Vec<RanFunction>,
+}
+
+/// A cell, for operators.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// Which node.
+    pub node: NodeId,
+    /// Who speaks for it, last.
+    pub info: NodeInfo,
+    /// It is connected.
+    pub connected: bool,
+    /// Its subscriptions.
+    pub subscriptions: Vec<SubscriptionStatus>,
+    /// Indications decoded.
+    pub indications: u64,
+    /// Indications that could not be decoded.
+    pub rejected: u64,
+    /// Values that were not used.
+    pub quarantined: u64,
+    /// n.
+    pub active_ues: u32,
+    /// PRBs per slot used by all UEs in the newest report.
+    pub used_prbs: f64,
+    /// PRBs per slot that the cell can give.
+    pub available_prbs: f64,
+    /// Its UEs.
+    pub ues: Vec<UeView>,
+}
+
+/// Speaks to a cell task.
+#[derive(Clone, Debug)]
+pub struct CellHandle {
+    /// Which node.
+    pub node: NodeId,
+    commands: mpsc::Sender<Command>,
+    indications: mpsc::Sender<Indication>,
+}
+
+impl CellHandle {
+    /// Sends a command; a cell that has ended needs none.
+    pub async fn command(&self, command: Command) {
+        let _ = self.commands.send(command).await;
+    }
+
+    /// Hands over an indication. `false`: the cell is behind, and the indication is lost.
+    pub fn indication(&self, indication: Indication) -> bool {
+        self.indications.try_send(indication).is_ok()
+    }
+
+    /// How the cell stands; `None` if it has ended.
+    pub async fn view(&self) -> Option<View> {
+        let (answer, view) = oneshot::channel();
+        self.commands.send(Command::View(answer)).await.ok()?;
+        view.await.ok()
+    }
+}
+
+/// The task's state.
+pub struct Task {
+    node: NodeId,
+    core: Cell,
+    measurements: NodeMeasurements,
+    context: Context,
+    info: NodeInfo,
+    connected: bool,
+    subscriptions: BTreeMap<(u16, u16), SubscriptionStatus>,
+    used_prbs: f64,
+    counted: Counted,
+    notices: VecDeque<Notice>,
+    commands: mpsc::Receiver<Command>,
+    indications: mpsc::Receiver<Indication>,
+}
+
+/// What of the node's counters the metrics know already.
+#[derive(Debug, Default)]
+struct Counted {
+    quarantined: u64,
+    refused_ues: u64,
+}
+
+impl Task {
+    /// A cell that waits for its node, and what speaks to it.
+    pub fn new(node: NodeId, context: Context) -> (Self, CellHandle) {
+        let (command_sender, commands) = mpsc::channel(COMMANDS);
+        let (indication_sender, indications) = mpsc::channel(INDICATIONS);
+        let task = Self {
+            core: Cell::new(node.clone(), context.settings.clone()),
+            measurements: NodeMeasurements::new(context.cell.clone()),
+            node: node.clone(),
+            context,
+            info: NodeInfo::default(),
+            connected: false,
+            subscriptions: BTreeMap::new(),
+            used_prbs: 0.0,
+            counted: Counted::default(),
+            notices: VecDeque::new(),
+            commands,
+            indications,
+        };
+        let handle = CellHandle {
+            node,
+            commands: command_sender,
+            indications: indication_sender,
+        };
+        (task, handle)
+    }
+
+    /// Runs until nobody can send to the cell any more, or the hub has ended.
+    pub async fn run(mut self) {
+        let hub = self.context.hub.clone();
+        loop {
+            let deadline = self.core.deadline().map(|at| self.context.start + at);
+            tokio::select! {
+                // Commands first: an indication must not come before the news that its node is up.
+                biased;
+                command = self.commands.recv() => match command {
+                    Some(command) => self.command(command),
+                    None => break,
+                },
+                // The hub may wait for this cell, so the cell never waits for the hub.
+                permit = hub.reserve(), if !self.notices.is_empty() => {
+                    let (Ok(permit), Some(notice)) = (permit, self.notices.pop_front()) else {
+                        break;
+                    };
+                    permit.send(Message::Cell(self.node.clone(), notice));
+                }
+                Some(indication) = self.indications.recv() => self.indication(&indication),
+                () = sleep_until(deadline), if deadline.is_some() => {}
+            }
+            let now = self.now();
+            self.core.expire(now);
+            if self.core.due(now) {
+                self.decide(now);
+            }
+            self.notices.extend(self.core.take_notices());
+        }
+        if self.connected {
+            self.context.metrics.node_down(&self.node);
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.context.start.elapsed()
+    }
+
+    fn command(&mut self, command: Command) {
+        match command {
+            Command::Up(info) => {
+                if !self.connected {
+                    self.connected = true;
+                    self.context.metrics.node_up();
+                    self.notices.push_back(Notice::Up);
+                }
+                self.info = info;
+            }
+            Command::Down(reason) => self.down(&reason),
+            Command::Subscription(status) => self.subscription(status),
+            Command::Bind(flow) => {
+                let last = self.context.store.last(&flow.key);
+                let rate_bps = flow
+                    .current_rate_bps
+                    .or_else(|| Some(last.as_ref()?.decision.rate_bps))
+                    .unwrap_or(self.context.settings.gain.initial_bps);
+                let last_sequence = last.map_or(0, |decision| decision.sequence);
+                let now = self.now();
+                self.core.bind(flow, rate_bps, last_sequence, now);
+            }
+            Command::Unbind(flow) => self.core.unbind(&flow),
+            Command::View(answer) => {
+                let view = self.view();
+                let _ = answer.send(view);
+            }
+        }
+    }
+
+    fn down(&mut self, reason: &str) {
+        if !std::mem::replace(&mut self.connected, false) {
+            return;
+        }
+        warn!(node = %self.node, reason, "E2 node gone");
+        self.core.down();
+        self.subscriptions.clear();
+        self.used_prbs = 0.0;
+        // Counters start again with the node's next connection.
+        self.measurements = NodeMeasurements::new(self.context.cell.clone());
+        self.counted = Counted {
+            quarantined: 0,
+            ..std::mem::take(&mut self.counted)
+        };
+        self.context.metrics.node_down(&self.node);
+        // Indications of the connection that ended.
+        while self.indications.try_recv().is_ok() {}
+    }
+
+    fn subscription(&mut self, status: SubscriptionStatus) {
+        let key = (status.requestor, status.instance);
+        let (node, model) = (&self.node, status.model);
+        match status.state {
+            SubscriptionState::Requested => {}
+            SubscriptionState::Active => {
+                info!(%node, ?model, period_ms = status.period_ms, "subscription active");
+            }
+            SubscriptionState::Failed => {
+                warn!(%node, ?model, reason = status.detail, "subscription failed");
+            }
+            SubscriptionState::Ended => {
+                info!(%node, ?model, reason = status.detail, "subscription ended");
+                self.subscriptions.remove(&key);
+                return;
+            }
+        }
+        self.subscriptions.insert(key, status);
+    }
+
+    fn indication(&mut self, indication: &Indication) {
+        if !self.connected {
+            return;
+        }
+        let received = indication
+            .received
+            .saturating_duration_since(self.context.start);
+        let result = self.measurements.on_indication(
+            indication.model,
+            &indication.header,
+            &indication.message,
+            received,
+        );
+        let metrics = &self.context.metrics;
+        metrics.indication(indication.model, result.is_ok());
+        let quarantined = self.measurements.counters().quarantined_total();
+        metrics.quarantined(quarantined - self.counted.quarantined);
+        self.counted.quarantined = quarantined;
+        let reports = match result {
+            Ok(reports) => reports,
+            Err(error) => {
+                tracing::debug!(node = %self.node, %error, "indication rejected");
+                return;
+            }
+        };
+        if reports.is_empty() {
+            return;
+        }
+        let now = self.now();
+        self.used_prbs = reports.iter().filter_map(|report| report.prbs).sum();
+        self.core.on_reports(reports, now);
+        for ue in self.core.on_lost(self.measurements.lost_ues()) {
+            warn!(node = %self.node, %ue, "UE lost: it has data and is not scheduled");
+        }
+        let metrics = &self.context.metrics;
+        metrics.ue_reports_refused(self.core.refused_ues() - self.counted.refused_ues);
+        self.counted.refused_ues = self.core.refused_ues();
+        metrics.cell(
+            &self.node,
+            self.core.active_ues(now),
+            self.used_prbs,
+            self.measurements.cell_prbs(),
+        );
+    }
+
+    fn decide(&mut self, now: Duration) {
+        let records = self.core.decide(now, unix_us());
+        let posted = Instant::now();
+        // Flows lie in the order of their edge servers: one batch for each.
+        for records in records.chunk_by(|a, b| a.flow.edge == b.flow.edge) {
+            let Some(outbox) = records.first().and_then(|r| self.core.outbox(&r.flow)) else {
+                continue;
+            };
+            self.post(outbox, posted, records);
+        }
+        self.context.store.record(records);
+    }
+
+    fn post(&self, outbox: &Outbox, now: Instant, records: &[DecisionRecord]) {
+        let metrics = &self.context.metrics;
+        let valid_for = self.context.settings.valid_for;
+        let batch = records.iter().map(|record| {
+            metrics.decision(record.policy, record.report_age);
+            (record.flow.flow.clone(), guidance(record, valid_for))
+        });
+        metrics.guidance(outbox.post(now, batch));
+    }
+
+    fn view(&mut self) -> View {
+        let now = self.now();
+        let counters = self.measurements.counters();
+        View {
+            node: self.node.clone(),
+            info: self.info.clone(),
+            connected: self.connected,
+            subscriptions: self.subscriptions.values().cloned().collect(),
+            indications: counters.decoded,
+            rejected: counters.undecodable,
+            quarantined: counters.quarantined_total(),
+            available_prbs: self.measurements.cell_prbs(),
+            used_prbs: self.used_prbs,
+            active_ues: self.core.active_ues(now),
+            ues: self.core.ues(now),
+        }
+    }
+}
+
+fn guidance(record: &DecisionRecord, valid_for: Duration) -> Guidance {
+    let decision = &record.decision;
+    Guidance {
+        flow_id: record.flow.flow.to_string(),
+        sequence: record.sequence,
+        rate_bps: decision.rate_bps as u64,
+        valid_for_us: micros(valid_for),
+        target_bitrate_bps: decision.target_bitrate_bps.unwrap_or(0.0) as u64,
+        pacing_rate_bps: decision.pacing_rate_bps.unwrap_or(0.0) as u64,
+        reason: Some(Reason {
+            controller: record.policy.name().into(),
+            arm: String::new(),
+            prbs: decision.prbs,
+            target_prbs: decision.target_prbs,
+            gain_bps_per_prb: decision.gain_bps_per_prb,
+            report_age_us: micros(record.report_age),
+        }),
+    }
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+fn unix_us() -> u64 {
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, micros)
+}
+
+async fn sleep_until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,66 @@
+//! What a cell knows of one UE.
+
+use policies::{History, Measurement, UeReport};
+use std::time::Duration;
+
+/// A measurement counts as given by the RAN if one of this many last reports has it: one that is missing now
+/// and then must not change the gain policy.
+const REPORTS_TO_JUDGE_BY: usize = 20;
+
+#[derive(Debug)]
+pub(super) struct Ue {
+    history: History,
+    /// Reports since the last decision.
+    fresh: usize,
+    last_heard: Duration,
+    /// Number of flows that are guided to it.
+    pub(super) flows: usize,
+    /// The node has given it up.
+    pub(super) lost: bool,
+}
+
+impl Ue {
+    pub(super) fn new(now: Duration, history: usize, flows: usize) -> Self {
+        Self {
+            history: History::new(history),
+            fresh: 0,
+            last_heard: now,
+            flows,
+            lost: false,
+        }
+    }
+
+    pub(super) fn push(&mut self, report: UeReport, now: Duration) {
+        self.last_heard = now;
+        self.lost = false;
+        self.fresh += 1;
+        self.history.push(report);
+    }
+
+    /// Reports since the last decision, oldest first.
+    pub(super) fn fresh(&self) -> &[UeReport] {
+        self.history.last(self.fresh)
+    }
+
+    /// A decision was made on the fresh reports.
+    pub(super) fn decided(&mut self) {
+        self.fresh = 0;
+    }
+
+    pub(super) fn newest(&self) -> Option<&UeReport> {
+        self.history.newest()
+    }
+
+    pub(super) fn last_heard(&self) -> Duration {
+        self.last_heard
+    }
+
+    pub(super) fn silent_for(&self, now: Duration) -> Duration {
+        now.saturating_sub(self.last_heard)
+    }
+
+    pub(super) fn gives(&self, measurement: Measurement) -> bool {
+        let reports = self.history.last(REPORTS_TO_JUDGE_BY);
+        reports.iter().any(|report| measurement.is_in(report))
+    }
+}

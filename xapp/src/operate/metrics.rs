@@ -1,0 +1,282 @@
+//! Metrics of the process: the catalogue, in one place.
+//!
+//! Base units, counters end in `_total`, no UE and no flow in a label: the number of series does not grow with
+//! the number of users. The help texts below are what the metrics page shows.
+
+use crate::ran::{NodeId, ServiceModel};
+use policies::GainPolicy;
+use prometheus_client::encoding::{EncodeLabelSet, text::encode};
+use prometheus_client::metrics::{
+    counter::Counter, family::Family, gauge::Gauge, histogram::Histogram, info::Info,
+};
+use prometheus_client::registry::{Registry, Unit};
+use std::sync::atomic::AtomicU64;
+
+/// Label `model`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct Model {
+    model: &'static str,
+}
+
+/// Label `policy`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct Policy {
+    policy: &'static str,
+}
+
+/// Label `state`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct State {
+    state: &'static str,
+}
+
+/// Label `node`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Node {
+    node: String,
+}
+
+/// A gauge of a real number.
+type Real = Gauge<f64, AtomicU64>;
+
+/// All metrics. Cheap to update from any task.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    ready: Gauge,
+    nodes: Gauge,
+    active_ues: Family<Node, Gauge>,
+    used_prbs: Family<Node, Real>,
+    available_prbs: Family<Node, Real>,
+    indications: Family<Model, Counter>,
+    rejected: Family<Model, Counter>,
+    dropped: Counter,
+    quarantined: Counter,
+    refused_ues: Counter,
+    decisions: Family<Policy, Counter>,
+    report_age: Histogram,
+    streams: Gauge,
+    flows: Family<State, Gauge>,
+    refused_registrations: Counter,
+    flow_reports: Counter,
+    unknown_flow_reports: Counter,
+    guidance: Counter,
+    replaced: Counter,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("cantor");
+        let r = &mut registry;
+        r.register(
+            "build",
+            "Version of this binary",
+            Info::new([("version", env!("CARGO_PKG_VERSION"))]),
+        );
+        Self {
+            ready: add(r, "ready", "1 while the process is ready to serve, else 0"),
+            nodes: add(r, "nodes", "E2 nodes connected"),
+            active_ues: add(
+                r,
+                "active_ues",
+                "UEs with downlink data lately, per node: n of the PRB target",
+            ),
+            used_prbs: add(
+                r,
+                "used_prbs",
+                "PRBs per slot that all UEs of a node used in its newest report",
+            ),
+            available_prbs: add(
+                r,
+                "available_prbs",
+                "PRBs per slot that the cell of a node can give in downlink",
+            ),
+            indications: add(r, "indications", "RIC indications used, per service model"),
+            rejected: add(
+                r,
+                "indications_rejected",
+                "RIC indications that could not be decoded, per service model",
+            ),
+            dropped: add(
+                r,
+                "indications_dropped",
+                "RIC indications dropped because their node's task was behind",
+            ),
+            quarantined: add(
+                r,
+                "values_quarantined",
+                "Measured values outside their physical range, which were not used",
+            ),
+            refused_ues: add(
+                r,
+                "ue_reports_refused",
+                "UE reports refused because their node has too many UEs",
+            ),
+            decisions: add(r, "decisions", "Rates decided, per gain policy"),
+            report_age: {
+                let ages = Histogram::new([
+                    0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0,
+                ]);
+                r.register_with_unit(
+                    "report_age",
+                    "Age of the newest report of the UE when a rate was decided",
+                    Unit::Seconds,
+                    ages.clone(),
+                );
+                ages
+            },
+            streams: add(r, "streams", "Edge servers connected"),
+            flows: add(
+                r,
+                "flows",
+                "Registered flows of connected edge servers, per state",
+            ),
+            refused_registrations: add(
+                r,
+                "registrations_refused",
+                "Registrations of flows that were refused",
+            ),
+            flow_reports: add(r, "flow_reports", "Flow reports taken from edge servers"),
+            unknown_flow_reports: add(
+                r,
+                "flow_reports_unknown",
+                "Flow reports of flows that are not registered",
+            ),
+            guidance: add(r, "guidance", "Guidance put into the slots of the streams"),
+            replaced: add(
+                r,
+                "guidance_replaced",
+                "Guidance that a newer one replaced before its edge server took it",
+            ),
+            registry,
+        }
+    }
+}
+
+fn add<M>(registry: &mut Registry, name: &str, help: &str) -> M
+where
+    M: prometheus_client::registry::Metric + Clone + Default,
+{
+    let metric = M::default();
+    registry.register(name, help, metric.clone());
+    metric
+}
+
+impl Metrics {
+    /// The page, in OpenMetrics text format.
+    ///
+    /// # Errors
+    /// Only if formatting itself fails.
+    pub fn page(&self) -> Result<String, std::fmt::Error> {
+        let mut page = String::new();
+        encode(&mut page, &self.registry)?;
+        Ok(page)
+    }
+
+    pub(crate) fn ready(&self, ready: bool) {
+        self.ready.set(ready.into());
+    }
+
+    pub(crate) fn node_up(&self) {
+        self.nodes.inc();
+    }
+
+    /// The node is gone, and with it its series.
+    pub(crate) fn node_down(&self, node: &NodeId) {
+        self.nodes.dec();
+        let label = node_label(node);
+        self.active_ues.remove(&label);
+        self.used_prbs.remove(&label);
+        self.available_prbs.remove(&label);
+    }
+
+    pub(crate) fn cell(&self, node: &NodeId, active_ues: u32, used_prbs: f64, available_prbs: f64) {
+        let label = node_label(node);
+        self.active_ues.get_or_create(&label).set(active_ues.into());
+        self.used_prbs.get_or_create(&label).set(used_prbs);
+        self.available_prbs
+            .get_or_create(&label)
+            .set(available_prbs);
+    }
+
+    pub(crate) fn indication(&self, model: ServiceModel, usable: bool) {
+        let family = if usable {
+            &self.indications
+        } else {
+            &self.rejected
+        };
+        family.get_or_create(&model_label(model)).inc();
+    }
+
+    pub(crate) fn indication_dropped(&self) {
+        self.dropped.inc();
+    }
+
+    pub(crate) fn quarantined(&self, values: u64) {
+        self.quarantined.inc_by(values);
+    }
+
+    pub(crate) fn ue_reports_refused(&self, reports: u64) {
+        self.refused_ues.inc_by(reports);
+    }
+
+    pub(crate) fn decision(&self, policy: GainPolicy, report_age: std::time::Duration) {
+        let policy = Policy {
+            policy: policy.name(),
+        };
+        self.decisions.get_or_create(&policy).inc();
+        self.report_age.observe(report_age.as_secs_f64());
+    }
+
+    pub(crate) fn streams(&self, streams: usize) {
+        self.streams.set(i64::try_from(streams).unwrap_or(i64::MAX));
+    }
+
+    pub(crate) fn flows(&self, bound: usize, unbound: usize) {
+        for (state, count) in [("bound", bound), ("unbound", unbound)] {
+            let count = i64::try_from(count).unwrap_or(i64::MAX);
+            self.flows.get_or_create(&State { state }).set(count);
+        }
+    }
+
+    pub(crate) fn registration_refused(&self) {
+        self.refused_registrations.inc();
+    }
+
+    pub(crate) fn flow_report(&self, known: bool) {
+        if known {
+            self.flow_reports.inc();
+        } else {
+            self.unknown_flow_reports.inc();
+        }
+    }
+
+    pub(crate) fn guidance(&self, posted: crate::guidance::outbox::Posted) {
+        self.guidance.inc_by(posted.stored);
+        self.replaced.inc_by(posted.replaced);
+    }
+}
+
+fn node_label(node: &NodeId) -> Node {
+    Node {
+        node: node.to_string(),
+    }
+}
+
+fn model_label(model: ServiceModel) -> Model {
+    Model {
+        model: model_name(model),
+    }
+}
+
+/// Name of a service model in metrics and in the operations API.
+pub(crate) fn model_name(model: ServiceModel) -> &'static str {
+    match model {
+        ServiceModel::Kpm => "kpm",
+        ServiceModel::Mac => "mac",
+        ServiceModel::Rlc => "rlc",
+        ServiceModel::Pdcp => "pdcp",
+        ServiceModel::Gtp => "gtp",
+        ServiceModel::Other => "unknown",
+    }
+}

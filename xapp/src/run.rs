@@ -1,0 +1,262 @@
+//! The wiring: RAN link → cells → guidance → gRPC, and the services of operators beside it.
+
+use crate::cell::task::Context;
+use crate::cell::{Settings, dispatch};
+use crate::config::{self, Config};
+use crate::guidance::{hub::Hub, registry::Registry, service::Guidance};
+use crate::operate::{Readiness, http, metrics::Metrics, operations::Operations};
+use crate::ran::RanEvent;
+use crate::store::Memory;
+use proto::guidance::guidance_service_server::GuidanceServiceServer;
+use proto::operations::operations_service_server::OperationsServiceServer;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, watch};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio_util::sync::CancellationToken;
+use tonic::transport::server::TcpIncoming;
+use tracing::{info, warn};
+
+/// RAN events that wait for the dispatcher. The link itself drops what is old beyond.
+const EVENTS: usize = 1024;
+/// Flows whose last decision is remembered.
+const REMEMBERED_FLOWS: usize = 65_536;
+/// How long the listeners may take to end.
+const GRACE: Duration = Duration::from_secs(1);
+/// HTTP/2 streams on one connection.
+const STREAMS_PER_CONNECTION: u32 = 64;
+
+/// Why the xApp cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The settings cannot be used.
+    #[error(transparent)]
+    Config(#[from] config::Error),
+    /// An address cannot be listened on.
+    #[error("cannot listen on {address} ({key}): {source}")]
+    Listen {
+        /// The setting.
+        key: &'static str,
+        /// The address.
+        address: String,
+        /// Cause.
+        source: std::io::Error,
+    },
+    /// Reflection was built from a bad descriptor.
+    #[error("gRPC reflection: {0}")]
+    Reflection(#[from] tonic_reflection::server::Error),
+    /// A part ended that must not end.
+    #[error("{0} ended unexpectedly; the log says why")]
+    Ended(&'static str),
+}
+
+/// A running xApp.
+#[derive(Debug)]
+pub struct Running {
+    /// Where gRPC listens.
+    pub grpc: SocketAddr,
+    /// Where HTTP listens.
+    pub http: SocketAddr,
+    /// Where E2 nodes connect.
+    pub ran: Vec<String>,
+    done: JoinHandle<Result<(), Error>>,
+}
+
+impl Running {
+    /// Waits until it has stopped, within 5 s of the cancellation.
+    ///
+    /// # Errors
+    /// When a part of it failed, so that it stopped by itself.
+    pub async fn stopped(self) -> Result<(), Error> {
+        self.done
+            .await
+            .unwrap_or(Err(Error::Ended("the supervisor")))
+    }
+}
+
+/// The link to the RAN as a task: it gives events until it is told to stop.
+struct Link {
+    name: &'static str,
+    addresses: Vec<String>,
+    events: mpsc::Receiver<RanEvent>,
+    task: JoinHandle<()>,
+}
+
+/// Runs the xApp until `stop` is cancelled.
+///
+/// # Errors
+/// When the settings are wrong or an address cannot be listened on: then nothing runs.
+pub async fn run(config: Config, stop: CancellationToken) -> Result<Running, Error> {
+    config.validate()?;
+    let (sender, events) = mpsc::channel(EVENTS);
+    let stopped = stop.clone();
+    tokio::spawn(async move {
+        stopped.cancelled().await;
+        drop(sender);
+    });
+    run_with(config, events, stop).await
+}
+
+/// Runs the xApp on the events of another link, until `stop` is cancelled.
+///
+/// # Errors
+/// As [`run`].
+pub async fn run_with(
+    config: Config,
+    events: mpsc::Receiver<RanEvent>,
+    stop: CancellationToken,
+) -> Result<Running, Error> {
+    config.validate()?;
+    let stopped = stop.clone();
+    let link = Link {
+        name: "external",
+        addresses: Vec::new(),
+        events,
+        task: tokio::spawn(async move { stopped.cancelled().await }),
+    };
+    start(config, link, stop).await
+}
+
+async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Running, Error> {
+    let grpc = bind("grpc.listen", config.grpc.listen).await?;
+    let http = bind("http.listen", config.http.listen).await?;
+    let (grpc_address, http_address) = (address(&grpc)?, address(&http)?);
+    let start = Instant::now();
+    let metrics = Arc::new(Metrics::default());
+    let store = Arc::new(Memory::new(REMEMBERED_FLOWS));
+    let (readiness, ready_watch) = watch::channel(Readiness::Starting);
+
+    let (hub, hub_handle) = Hub::new(Registry::new(&config), metrics.clone());
+    let context = Context {
+        settings: Settings::from(&config),
+        cell: config.cell.measured(),
+        start,
+        store: store.clone(),
+        metrics: metrics.clone(),
+        hub: hub_handle.clone(),
+    };
+    let (health_reporter, health) = tonic_health::server::health_reporter();
+    let guidance = Guidance::new(&config, hub_handle.clone(), stop.clone());
+    let operations = Operations {
+        xapp_id: config.xapp.id.clone(),
+        ran_link: link.name,
+        start,
+        hub: hub_handle,
+        store,
+        readiness: ready_watch.clone(),
+        stop: stop.clone(),
+    };
+    let limit = config.grpc.max_message_bytes as usize;
+    let reflection = tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(proto::FILE_DESCRIPTOR_SET)
+        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+        .build_v1()?;
+    let server = tonic::transport::Server::builder()
+        .http2_keepalive_interval(Some(millis(config.grpc.keepalive_interval_ms)))
+        .http2_keepalive_timeout(Some(millis(config.grpc.keepalive_timeout_ms)))
+        .max_concurrent_streams(STREAMS_PER_CONNECTION)
+        .add_service(GuidanceServiceServer::new(guidance).max_decoding_message_size(limit))
+        .add_service(OperationsServiceServer::new(operations).max_decoding_message_size(limit))
+        .add_service(health)
+        .add_service(reflection)
+        .serve_with_incoming_shutdown(
+            TcpIncoming::from(grpc).with_nodelay(Some(true)),
+            stop.clone().cancelled_owned(),
+        );
+    let pages = axum::serve(http, http::router(ready_watch, metrics.clone()))
+        .with_graceful_shutdown(stop.clone().cancelled_owned())
+        .into_future();
+
+    let mut parts = JoinSet::new();
+    parts.spawn(async move {
+        let ended = dispatch::dispatch(link.events, context).await;
+        ("the RAN link", ended)
+    });
+    parts.spawn(async move {
+        if let Err(error) = server.await {
+            warn!(%error, "gRPC server failed");
+        }
+        ("the gRPC server", ())
+    });
+    parts.spawn(async move {
+        if let Err(error) = pages.await {
+            warn!(%error, "HTTP server failed");
+        }
+        ("the HTTP server", ())
+    });
+    tokio::spawn(hub.run());
+
+    health_reporter
+        .set_serving::<GuidanceServiceServer<Guidance>>()
+        .await;
+    health_reporter
+        .set_serving::<OperationsServiceServer<Operations>>()
+        .await;
+    readiness.send_replace(Readiness::Ready);
+    metrics.ready(true);
+    info!(
+        grpc = %grpc_address,
+        http = %http_address,
+        ran = link.addresses.join(","),
+        "Cantor runs"
+    );
+
+    let addresses = link.addresses.clone();
+    let done = tokio::spawn(async move {
+        let ended = tokio::select! {
+            () = stop.cancelled() => Ok(()),
+            part = parts.join_next() => Err(Error::Ended(match part {
+                Some(Ok((part, ()))) => part,
+                _ => "a task",
+            })),
+        };
+        info!("Cantor stops");
+        readiness.send_replace(Readiness::Stopping);
+        metrics.ready(false);
+        health_reporter
+            .set_not_serving::<GuidanceServiceServer<Guidance>>()
+            .await;
+        health_reporter
+            .set_not_serving::<OperationsServiceServer<Operations>>()
+            .await;
+        stop.cancel();
+        // The link deletes its subscriptions, within its own limit.
+        let _ = link.task.await;
+        let rest = async { while parts.join_next().await.is_some() {} };
+        if tokio::time::timeout(GRACE, rest).await.is_err() {
+            info!("connections that did not end in time were closed");
+        }
+        info!("Cantor has stopped");
+        ended
+    });
+    Ok(Running {
+        grpc: grpc_address,
+        http: http_address,
+        ran: addresses,
+        done,
+    })
+}
+
+async fn bind(key: &'static str, address: SocketAddr) -> Result<TcpListener, Error> {
+    TcpListener::bind(address)
+        .await
+        .map_err(|source| Error::Listen {
+            key,
+            address: address.to_string(),
+            source,
+        })
+}
+
+fn address(listener: &TcpListener) -> Result<SocketAddr, Error> {
+    listener.local_addr().map_err(|source| Error::Listen {
+        key: "listen",
+        address: "a chosen port".into(),
+        source,
+    })
+}
+
+fn millis(ms: u32) -> Duration {
+    Duration::from_millis(ms.into())
+}
