@@ -17,5 +17,7 @@
 
 pub mod aper;
 pub mod common;
+pub mod e2ap;
+pub mod e42;
 pub mod flexric;
 pub mod kpm;

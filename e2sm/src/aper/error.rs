@@ -53,12 +53,9 @@ pub enum DecodeErrorKind {
         /// The procedure code.
         code: u8,
     },
-    /// A mandatory IE is not there.
-    #[error("mandatory IE {id} is missing")]
-    MissingIe {
-        /// ProtocolIE-ID.
-        id: u16,
-    },
+    /// Mandatory IEs are not there; their ProtocolIE-IDs.
+    #[error("mandatory IEs {0:?} are missing")]
+    MissingIes(Vec<u16>),
 }
 
 /// Why a value could not be encoded.

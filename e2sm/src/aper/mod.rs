@@ -78,48 +78,66 @@ impl serde::Serialize for BitString {
     }
 }
 
-/// Defines an extensible ENUMERATED: its root values in order, and `Unknown(n)` for the n-th value (from 0)
-/// after the extension marker, so that newer peers are understood and re-encoded alike.
-#[allow(unused_macros)]
+/// A decoded value, and what was skipped on the way.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Decoded<T> {
+    /// The value.
+    pub value: T,
+    /// What the octets held besides.
+    pub notes: Notes,
+}
+
+/// Defines an extensible ENUMERATED: its root values in order, additions that are known, and `Unknown(n)` for the
+/// n-th value (from 0) after the extension marker, so that newer peers are understood and re-encoded alike.
 macro_rules! enumerated {
-    ($(#[$meta:meta])* $name:ident { $($(#[$value_meta:meta])* $value:ident = $text:literal),+ $(,)? }) => {
+    ($(#[$meta:meta])* $name:ident {
+        $($value:ident = $text:literal),+ $(,)?
+        $(; $($addition:ident = $addition_text:literal),+ $(,)?)?
+    }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize))]
         pub enum $name {
-            $($(#[$value_meta])* #[doc = concat!("`", $text, "`")]
+            $(#[doc = concat!("`", $text, "`")]
             #[cfg_attr(feature = "serde", serde(rename = $text))]
             $value,)+
-            /// The n-th value after the extension marker, which this version does not know.
+            $($(#[doc = concat!("`", $addition_text, "`, an extension addition")]
+            #[cfg_attr(feature = "serde", serde(rename = $addition_text))]
+            $addition,)+)?
+            /// The n-th value after the extension marker, which is not known here.
             Unknown(u32),
         }
 
         impl $name {
             /// The root values in the order of their encoding.
             pub const ROOT: &'static [$name] = &[$($name::$value),+];
+            /// The known values after the extension marker, in the order of their encoding.
+            pub const ADDITIONS: &'static [$name] = &[$($($name::$addition),+)?];
 
-            /// Decodes the value; one beyond the root is counted in the notes.
+            /// Decodes the value; one that is not known is counted in the notes.
             pub fn decode(r: &mut $crate::aper::Reader<'_>) -> Result<$name, $crate::aper::DecodeError> {
-                match r.enumerated(Self::ROOT.len() as u32)? {
-                    $crate::aper::Alternative::Root(index) => match Self::ROOT.get(index as usize) {
-                        Some(value) => Ok(*value),
-                        None => Err(r.out_of_range(u64::from(index), 0, Self::ROOT.len() as u64 - 1)),
-                    },
-                    $crate::aper::Alternative::Addition(index) => {
-                        r.notes_mut().enumerated_values += 1;
-                        Ok($name::Unknown(index))
-                    }
+                let (values, index) = match r.enumerated(Self::ROOT.len() as u32)? {
+                    $crate::aper::Alternative::Root(index) => (Self::ROOT, index),
+                    $crate::aper::Alternative::Addition(index) => (Self::ADDITIONS, index),
+                };
+                if let Some(value) = values.get(index as usize) {
+                    return Ok(*value);
                 }
+                r.notes_mut().enumerated_values += 1;
+                Ok($name::Unknown(index))
             }
 
             /// Encodes the value.
             pub fn encode(self, w: &mut $crate::aper::Writer) -> Result<(), $crate::aper::EncodeError> {
-                match self {
-                    $name::Unknown(index) => w.enumerated_addition(index),
-                    value => {
-                        let index = Self::ROOT.iter().position(|root| *root == value).unwrap_or(0);
-                        w.enumerated(index as u32, Self::ROOT.len() as u32)
-                    }
+                if let Some(index) = Self::ROOT.iter().position(|root| *root == self) {
+                    return w.enumerated(index as u32, Self::ROOT.len() as u32);
+                }
+                match (self, Self::ADDITIONS.iter().position(|addition| *addition == self)) {
+                    (_, Some(index)) => w.enumerated_addition(index as u32),
+                    ($name::Unknown(index), None) => w.enumerated_addition(index),
+                    // Every other value is in one of the two tables.
+                    (_, None) => Ok(()),
                 }
             }
         }
@@ -128,11 +146,11 @@ macro_rules! enumerated {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 match self {
                     $($name::$value => f.write_str($text),)+
+                    $($($name::$addition => f.write_str($addition_text),)+)?
                     $name::Unknown(index) => write!(f, "unknown addition {index}"),
                 }
             }
         }
     };
 }
-#[allow(unused_imports)]
 pub(crate) use enumerated;

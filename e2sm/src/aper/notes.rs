@@ -52,10 +52,10 @@ impl Notes {
     pub const MAX_UNKNOWN_IES: usize = 256;
 
     /// Records an unknown IE.
-    pub fn unknown_ie(&mut self, id: u16, criticality: Criticality) {
+    pub fn unknown_ie(&mut self, ie: UnknownIe) {
         self.unknown_ie_count = self.unknown_ie_count.saturating_add(1);
         if self.unknown_ies.len() < Self::MAX_UNKNOWN_IES {
-            self.unknown_ies.push(UnknownIe { id, criticality });
+            self.unknown_ies.push(ie);
         }
     }
 

@@ -1,0 +1,512 @@
+//! Types of requests, RAN functions and actions (E2AP §9.2.7 to §9.2.20).
+
+use super::container::Ie;
+use super::values::ACTIONS_TO_BE_SETUP;
+use super::{Cause, Version};
+use crate::aper::{
+    Alternative, DecodeError, EncodeError, EncodeErrorKind, Locate, Reader, Writer, enumerated,
+};
+
+type Read<T> = Result<T, DecodeError>;
+type Written = Result<(), EncodeError>;
+
+/// Transaction id: 0 to 255, more behind an extension marker. Not in v1.01, where it is 0 here.
+pub type TransactionId = u32;
+
+/// Implements [`Ie`] for types whose encoding is the same in every version.
+macro_rules! same_in_every_version {
+    ($($name:ident),+) => {$(
+        impl Ie for $name {
+            fn read(r: &mut Reader<'_>, _: Version) -> Read<$name> {
+                $name::decode(r)
+            }
+
+            fn write(&self, w: &mut Writer, _: Version) -> Written {
+                self.encode(w)
+            }
+        }
+    )+};
+}
+pub(super) use same_in_every_version;
+
+/// Who asked, and which of its requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct RicRequestId {
+    /// ricRequestorID.
+    pub requestor: u16,
+    /// ricInstanceID.
+    pub instance: u16,
+}
+
+impl std::fmt::Display for RicRequestId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.requestor, self.instance)
+    }
+}
+
+impl Ie for RicRequestId {
+    fn read(r: &mut Reader<'_>, _: Version) -> Read<RicRequestId> {
+        let p = r.sequence(0)?;
+        let requestor = r.constrained(0, 65535)? as u16;
+        let instance = r.constrained(0, 65535)? as u16;
+        r.skip_additions(p)?;
+        Ok(RicRequestId {
+            requestor,
+            instance,
+        })
+    }
+
+    fn write(&self, w: &mut Writer, _: Version) -> Written {
+        w.sequence(false, &[]);
+        w.constrained(u64::from(self.requestor), 0, 65535)?;
+        w.constrained(u64::from(self.instance), 0, 65535)
+    }
+}
+
+/// RANfunction-Item: a service model that a node offers.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct RanFunction {
+    /// RANfunctionID, 0 to 4095.
+    pub id: u16,
+    /// RANfunctionDefinition, as the service model encodes it.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::common::hex"))]
+    pub definition: Vec<u8>,
+    /// RANfunctionRevision, 0 to 4095.
+    pub revision: u16,
+    /// RANfunctionOID, 1 to 1000 characters. Optional in v1.01: empty if it is left out there.
+    pub oid: String,
+}
+
+impl Ie for RanFunction {
+    fn read(r: &mut Reader<'_>, version: Version) -> Read<RanFunction> {
+        let p = r.sequence(0)?;
+        let id = r.constrained(0, 4095).at("ranFunctionID")? as u16;
+        let definition = r.octet_string().at("ranFunctionDefinition")?.into_owned();
+        let revision = r.constrained(0, 4095).at("ranFunctionRevision")? as u16;
+        let mut oid = String::new();
+        if version == Version::V1_01 {
+            r.additions(p, |index, r| {
+                if index == 0 {
+                    oid = r.printable_string(1, 1000).at("ranFunctionOID")?;
+                }
+                Ok(index == 0)
+            })?;
+        } else {
+            oid = r.printable_string(1, 1000).at("ranFunctionOID")?;
+            r.skip_additions(p)?;
+        }
+        Ok(RanFunction {
+            id,
+            definition,
+            revision,
+            oid,
+        })
+    }
+
+    fn write(&self, w: &mut Writer, version: Version) -> Written {
+        let added = version == Version::V1_01 && !self.oid.is_empty();
+        w.sequence(added, &[]);
+        w.constrained(u64::from(self.id), 0, 4095)
+            .at("ranFunctionID")?;
+        w.octet_string(&self.definition)?;
+        w.constrained(u64::from(self.revision), 0, 4095)
+            .at("ranFunctionRevision")?;
+        let oid = |w: &mut Writer| w.printable_string(&self.oid, 1, 1000).at("ranFunctionOID");
+        match version {
+            Version::V1_01 if added => w.additions(&[Some(&oid)]),
+            Version::V1_01 => Ok(()),
+            _ => oid(w),
+        }
+    }
+}
+
+/// RANfunctionID-Item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct RanFunctionId {
+    /// RANfunctionID, 0 to 4095.
+    pub id: u16,
+    /// RANfunctionRevision, 0 to 4095.
+    pub revision: u16,
+}
+
+impl Ie for RanFunctionId {
+    fn read(r: &mut Reader<'_>, _: Version) -> Read<RanFunctionId> {
+        let p = r.sequence(0)?;
+        let id = r.constrained(0, 4095)? as u16;
+        let revision = r.constrained(0, 4095)? as u16;
+        r.skip_additions(p)?;
+        Ok(RanFunctionId { id, revision })
+    }
+
+    fn write(&self, w: &mut Writer, _: Version) -> Written {
+        w.sequence(false, &[]);
+        w.constrained(u64::from(self.id), 0, 4095)
+            .at("ranFunctionID")?;
+        w.constrained(u64::from(self.revision), 0, 4095)
+            .at("ranFunctionRevision")
+    }
+}
+
+/// RANfunctionIDcause-Item: a RAN function that was not accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct RejectedRanFunction {
+    /// RANfunctionID, 0 to 4095.
+    pub id: u16,
+    /// Why not.
+    pub cause: Cause,
+}
+
+impl Ie for RejectedRanFunction {
+    fn read(r: &mut Reader<'_>, version: Version) -> Read<RejectedRanFunction> {
+        let p = r.sequence(0)?;
+        let id = r.constrained(0, 4095)? as u16;
+        let cause = Cause::read(r, version).at("cause")?;
+        r.skip_additions(p)?;
+        Ok(RejectedRanFunction { id, cause })
+    }
+
+    fn write(&self, w: &mut Writer, version: Version) -> Written {
+        w.sequence(false, &[]);
+        w.constrained(u64::from(self.id), 0, 4095)
+            .at("ranFunctionID")?;
+        self.cause.write(w, version).at("cause")
+    }
+}
+
+enumerated! {
+    /// RICactionType.
+    RicActionType { Report = "report", Insert = "insert", Policy = "policy" }
+}
+
+enumerated! {
+    /// RICsubsequentActionType.
+    RicSubsequentActionType { Continue = "continue", Wait = "wait" }
+}
+
+/// ricTimeToWait of a subsequent action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub enum RicTimeToWait {
+    /// No wait at all; only in v1.01.
+    Zero,
+    /// One of [`RicTimeToWait::STEPS_MS`], by its position.
+    Step(u8),
+    /// The n-th value after the extension marker.
+    Unknown(u32),
+}
+
+impl RicTimeToWait {
+    /// The steps in milliseconds.
+    pub const STEPS_MS: [u32; 17] = [
+        1, 2, 5, 10, 20, 30, 40, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 60_000,
+    ];
+    const STEPS: u32 = Self::STEPS_MS.len() as u32;
+}
+
+/// RICsubsequentAction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct RicSubsequentAction {
+    /// What the node does after the action.
+    pub kind: RicSubsequentActionType,
+    /// For how long it waits.
+    pub time_to_wait: RicTimeToWait,
+}
+
+impl Ie for RicSubsequentAction {
+    fn read(r: &mut Reader<'_>, version: Version) -> Read<RicSubsequentAction> {
+        let p = r.sequence(0)?;
+        let kind = RicSubsequentActionType::decode(r).at("ricSubsequentActionType")?;
+        // v1.01 has `zero` in front of the steps.
+        let zeros = u32::from(version == Version::V1_01);
+        let time_to_wait = match r
+            .enumerated(RicTimeToWait::STEPS + zeros)
+            .at("ricTimeToWait")?
+        {
+            Alternative::Root(index) => index
+                .checked_sub(zeros)
+                .map_or(RicTimeToWait::Zero, |step| RicTimeToWait::Step(step as u8)),
+            Alternative::Addition(index) => {
+                r.notes_mut().enumerated_values += 1;
+                RicTimeToWait::Unknown(index)
+            }
+        };
+        r.skip_additions(p)?;
+        Ok(RicSubsequentAction { kind, time_to_wait })
+    }
+
+    fn write(&self, w: &mut Writer, version: Version) -> Written {
+        w.sequence(false, &[]);
+        self.kind.encode(w)?;
+        let zeros = u32::from(version == Version::V1_01);
+        match self.time_to_wait {
+            RicTimeToWait::Zero if zeros == 0 => Err(EncodeError::new(
+                EncodeErrorKind::NotInVersion("ricTimeToWait zero"),
+            )),
+            RicTimeToWait::Zero => w.enumerated(0, RicTimeToWait::STEPS + zeros),
+            RicTimeToWait::Step(step) => {
+                w.enumerated(u32::from(step) + zeros, RicTimeToWait::STEPS + zeros)
+            }
+            RicTimeToWait::Unknown(index) => w.enumerated_addition(index),
+        }
+        .at("ricTimeToWait")
+    }
+}
+
+/// RICaction-ToBeSetup-Item.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct RicAction {
+    /// RICactionID.
+    pub id: u8,
+    /// Report, insert or policy.
+    pub kind: RicActionType,
+    /// RICactionDefinition, as the service model encodes it.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "super::hex_option"))]
+    pub definition: Option<Vec<u8>>,
+    /// What the node does afterwards.
+    pub subsequent: Option<RicSubsequentAction>,
+}
+
+impl Ie for RicAction {
+    fn read(r: &mut Reader<'_>, version: Version) -> Read<RicAction> {
+        let p = r.sequence(2)?;
+        let id = r.constrained(0, 255).at("ricActionID")? as u8;
+        let kind = RicActionType::decode(r).at("ricActionType")?;
+        let definition = p
+            .has(0)
+            .then(|| r.octet_string())
+            .transpose()
+            .at("ricActionDefinition")?;
+        let definition = definition.map(|octets| octets.into_owned());
+        let subsequent = p
+            .has(1)
+            .then(|| RicSubsequentAction::read(r, version))
+            .transpose()
+            .at("ricSubsequentAction")?;
+        r.skip_additions(p)?;
+        Ok(RicAction {
+            id,
+            kind,
+            definition,
+            subsequent,
+        })
+    }
+
+    fn write(&self, w: &mut Writer, version: Version) -> Written {
+        w.sequence(
+            false,
+            &[self.definition.is_some(), self.subsequent.is_some()],
+        );
+        w.constrained(u64::from(self.id), 0, 255)?;
+        self.kind.encode(w)?;
+        self.definition
+            .iter()
+            .try_for_each(|octets| w.octet_string(octets))?;
+        self.subsequent
+            .iter()
+            .try_for_each(|action| action.write(w, version))
+            .at("ricSubsequentAction")
+    }
+}
+
+/// RICsubscriptionDetails.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct RicSubscriptionDetails {
+    /// RICeventTriggerDefinition, as the service model encodes it.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::common::hex"))]
+    pub event_trigger: Vec<u8>,
+    /// 1 to 16 actions.
+    pub actions: Vec<RicAction>,
+}
+
+impl Ie for RicSubscriptionDetails {
+    fn read(r: &mut Reader<'_>, version: Version) -> Read<RicSubscriptionDetails> {
+        let p = r.sequence(0)?;
+        let event_trigger = r
+            .octet_string()
+            .at("ricEventTriggerDefinition")?
+            .into_owned();
+        let actions = ACTIONS_TO_BE_SETUP
+            .read(r, version)
+            .at("ricAction-ToBeSetup-List")?;
+        r.skip_additions(p)?;
+        Ok(RicSubscriptionDetails {
+            event_trigger,
+            actions,
+        })
+    }
+
+    fn write(&self, w: &mut Writer, version: Version) -> Written {
+        w.sequence(false, &[]);
+        w.octet_string(&self.event_trigger)?;
+        ACTIONS_TO_BE_SETUP
+            .write(&self.actions, w, version)
+            .at("ricAction-ToBeSetup-List")
+    }
+}
+
+/// RICaction-Admitted-Item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct AdmittedAction {
+    /// RICactionID.
+    pub id: u8,
+}
+
+impl Ie for AdmittedAction {
+    fn read(r: &mut Reader<'_>, _: Version) -> Read<AdmittedAction> {
+        let p = r.sequence(0)?;
+        let id = r.constrained(0, 255)? as u8;
+        r.skip_additions(p)?;
+        Ok(AdmittedAction { id })
+    }
+
+    fn write(&self, w: &mut Writer, _: Version) -> Written {
+        w.sequence(false, &[]);
+        w.constrained(u64::from(self.id), 0, 255)
+    }
+}
+
+/// RICaction-NotAdmitted-Item.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct NotAdmittedAction {
+    /// RICactionID.
+    pub id: u8,
+    /// Why not.
+    pub cause: Cause,
+}
+
+impl Ie for NotAdmittedAction {
+    fn read(r: &mut Reader<'_>, version: Version) -> Read<NotAdmittedAction> {
+        let p = r.sequence(0)?;
+        let id = r.constrained(0, 255)? as u8;
+        let cause = Cause::read(r, version).at("cause")?;
+        r.skip_additions(p)?;
+        Ok(NotAdmittedAction { id, cause })
+    }
+
+    fn write(&self, w: &mut Writer, version: Version) -> Written {
+        w.sequence(false, &[]);
+        w.constrained(u64::from(self.id), 0, 255)?;
+        self.cause.write(w, version).at("cause")
+    }
+}
+
+/// RICsubscription-withCause-Item: a subscription that the node wants to end.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct SubscriptionToBeRemoved {
+    /// Which subscription.
+    pub request: RicRequestId,
+    /// RANfunctionID, 0 to 4095.
+    pub ran_function: u16,
+    /// Why.
+    pub cause: Cause,
+}
+
+impl Ie for SubscriptionToBeRemoved {
+    fn read(r: &mut Reader<'_>, version: Version) -> Read<SubscriptionToBeRemoved> {
+        let p = r.sequence(0)?;
+        let request = RicRequestId::read(r, version).at("ricRequestID")?;
+        let ran_function = r.constrained(0, 4095).at("ranFunctionID")? as u16;
+        let cause = Cause::read(r, version).at("cause")?;
+        r.skip_additions(p)?;
+        Ok(SubscriptionToBeRemoved {
+            request,
+            ran_function,
+            cause,
+        })
+    }
+
+    fn write(&self, w: &mut Writer, version: Version) -> Written {
+        w.sequence(false, &[]);
+        self.request.write(w, version)?;
+        w.constrained(u64::from(self.ran_function), 0, 4095)
+            .at("ranFunctionID")?;
+        self.cause.write(w, version).at("cause")
+    }
+}
+
+enumerated! {
+    /// RICindicationType.
+    RicIndicationType { Report = "report", Insert = "insert" }
+}
+
+enumerated! {
+    /// RICcontrolStatus; only in v1.01.
+    RicControlStatus { Success = "success", Rejected = "rejected", Failed = "failed" }
+}
+
+enumerated! {
+    /// TimeToWait before a procedure may be tried again.
+    TimeToWait { S1 = "v1s", S2 = "v2s", S5 = "v5s", S10 = "v10s", S20 = "v20s", S60 = "v60s" }
+}
+
+impl TimeToWait {
+    /// The time in seconds, if it is known.
+    pub fn seconds(self) -> Option<u32> {
+        match self {
+            TimeToWait::S1 => Some(1),
+            TimeToWait::S2 => Some(2),
+            TimeToWait::S5 => Some(5),
+            TimeToWait::S10 => Some(10),
+            TimeToWait::S20 => Some(20),
+            TimeToWait::S60 => Some(60),
+            TimeToWait::Unknown(_) => None,
+        }
+    }
+}
+
+same_in_every_version!(RicIndicationType, RicControlStatus, TimeToWait);
+
+/// RICcontrolAckRequest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(rename_all = "camelCase")
+)]
+pub enum RicControlAckRequest {
+    /// No acknowledge wanted. FlexRIC aborts on it.
+    NoAck,
+    /// Acknowledge wanted.
+    Ack,
+    /// Only a failure wanted; only in v1.01.
+    NAck,
+    /// The n-th value after the extension marker.
+    Unknown(u32),
+}
+
+impl Ie for RicControlAckRequest {
+    fn read(r: &mut Reader<'_>, version: Version) -> Read<RicControlAckRequest> {
+        match r.enumerated(if version == Version::V1_01 { 3 } else { 2 })? {
+            Alternative::Root(0) => Ok(RicControlAckRequest::NoAck),
+            Alternative::Root(1) => Ok(RicControlAckRequest::Ack),
+            Alternative::Root(_) => Ok(RicControlAckRequest::NAck),
+            Alternative::Addition(index) => {
+                r.notes_mut().enumerated_values += 1;
+                Ok(RicControlAckRequest::Unknown(index))
+            }
+        }
+    }
+
+    fn write(&self, w: &mut Writer, version: Version) -> Written {
+        let root = if version == Version::V1_01 { 3 } else { 2 };
+        match self {
+            RicControlAckRequest::NoAck => w.enumerated(0, root),
+            RicControlAckRequest::Ack => w.enumerated(1, root),
+            RicControlAckRequest::NAck if root == 3 => w.enumerated(2, root),
+            RicControlAckRequest::NAck => {
+                Err(EncodeError::new(EncodeErrorKind::NotInVersion("nAck")))
+            }
+            RicControlAckRequest::Unknown(index) => w.enumerated_addition(*index),
+        }
+    }
+}
