@@ -238,9 +238,11 @@ impl NodeMeasurements {
         reports
     }
 
-    /// Whether to wait: RLC reports arrive, and the window is not unreasonably long yet.
+    /// Whether to wait: RLC reports arrived until lately. A tick that lacks one becomes part of the next window, so
+    /// that no octets go uncounted: under load one in 25 is missing at a period of 10 ms.
     fn rlc_is_coming(&self, pending: &Snapshot, length_us: i64) -> bool {
-        let patience_us = self.period_us.saturating_mul(3);
+        const PATIENCE_US: i64 = 500_000;
+        let patience_us = PATIENCE_US.max(self.period_us.saturating_mul(3));
         self.rlc.as_ref().is_some_and(|rlc| {
             near(rlc.tstamp_us, pending.tstamp_us, patience_us) && length_us < patience_us
         })
