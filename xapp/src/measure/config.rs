@@ -1,5 +1,6 @@
 //! What must be known of a cell to understand its measurements.
 
+use super::KpmDialect;
 use std::time::Duration;
 
 /// A cell, as its operator configured it.
@@ -14,6 +15,8 @@ pub struct CellConfig {
     /// How long a UE may wait with data in its queue and no new transport block before it counts as lost.
     /// Under load, a live UE of an OAI gNB was never seen to wait more than 10 ms.
     pub lost_after: Duration,
+    /// Units of its KPM values.
+    pub kpm_dialect: KpmDialect,
 }
 
 /// Which part of all slots carries downlink: PRB use is averaged over all slots, so it can never pass this share of the carrier.
@@ -48,6 +51,7 @@ impl Default for CellConfig {
             numerology: 1,
             downlink_share: DownlinkShare::Configured(0.8),
             lost_after: Duration::from_millis(500),
+            kpm_dialect: KpmDialect::Auto,
         }
     }
 }

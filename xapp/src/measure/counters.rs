@@ -18,6 +18,8 @@ pub struct Counters {
     pub clock_steps: u64,
     /// Cumulative counters that began anew (new RLC entity, re-establishment, restart).
     pub resets: u64,
+    /// KPM values that a node mixes up: the first of a subscription, and those after each change of its UEs.
+    pub unsettled: u64,
     /// Times that a UE was recognised as lost.
     pub lost: u64,
     /// Values that cannot be, by reason: never fed to a controller.
@@ -64,6 +66,12 @@ pub enum Reason {
     Bearer,
     /// More user data than the carrier can carry.
     Delivered,
+    /// A UE without an identity that is known here.
+    UeId,
+    /// A number below 0, infinite, or none.
+    KpmNumber,
+    /// More than 100 percent.
+    Percent,
 }
 
 impl fmt::Display for Reason {
@@ -81,6 +89,9 @@ impl fmt::Display for Reason {
             Self::RlcMode => "RLC mode that a data bearer cannot have",
             Self::Bearer => "not a data radio bearer identity",
             Self::Delivered => "more user data than the carrier can carry",
+            Self::UeId => "a UE without an identity that is known here",
+            Self::KpmNumber => "a number below 0, infinite, or none",
+            Self::Percent => "more than 100 percent",
         })
     }
 }

@@ -14,4 +14,7 @@ pub enum Error {
         #[source]
         cause: e2sm::flexric::Error,
     },
+    /// The KPM message is malformed, or of an unknown format.
+    #[error("Kpm indication message: {0}")]
+    Kpm(#[from] e2sm::aper::DecodeError),
 }

@@ -10,6 +10,7 @@
 mod config;
 mod counters;
 mod error;
+mod kpm;
 mod mac;
 mod rlc;
 mod window;
@@ -17,6 +18,7 @@ mod window;
 pub use config::{CellConfig, DownlinkShare};
 pub use counters::{Counters, Reason};
 pub use error::Error;
+pub use kpm::{KpmDialect, KpmUe};
 
 use crate::ran::ServiceModel;
 use e2sm::flexric::{MacUe, RlcBearer, Stats};
@@ -46,6 +48,7 @@ pub struct NodeMeasurements {
     stalled: BTreeMap<u16, i64>,
     lost: BTreeSet<u16>,
     learned: LearnedShare,
+    kpm: kpm::Kpm,
 }
 
 /// The largest downlink share of a whole second in which PRBs were seen.
@@ -70,6 +73,7 @@ impl NodeMeasurements {
             stalled: BTreeMap::new(),
             lost: BTreeSet::new(),
             learned: LearnedShare::default(),
+            kpm: kpm::Kpm::default(),
         }
     }
 
@@ -80,26 +84,59 @@ impl NodeMeasurements {
     pub fn on_indication(
         &mut self,
         model: ServiceModel,
-        _header: &[u8],
+        header: &[u8],
         message: &[u8],
         received: Duration,
     ) -> Result<Vec<UeReport>, Error> {
         let result = match model {
             ServiceModel::Mac => Stats::decode(message).map(|stats| self.on_mac(&stats, received)),
             ServiceModel::Rlc => Stats::decode(message).map(|stats| self.on_rlc(&stats)),
+            ServiceModel::Kpm => return self.on_kpm(header, message, received),
             _ => Ok(Vec::new()),
         };
-        match result {
+        self.count(result.map_err(|cause| Error::Message { model, cause }))
+    }
+
+    /// Names of the values that the KPM subscription asked for, for nodes that leave them out of their reports.
+    pub fn kpm_subscribed(&mut self, names: impl IntoIterator<Item = String>) {
+        self.kpm.subscribed(names);
+    }
+
+    /// What KPM last said of each UE.
+    pub fn kpm_ues(&self) -> &BTreeMap<UeId, KpmUe> {
+        self.kpm.latest()
+    }
+
+    fn on_kpm(
+        &mut self,
+        header: &[u8],
+        message: &[u8],
+        received: Duration,
+    ) -> Result<Vec<UeReport>, Error> {
+        let cell_prbs = self.cell_prbs();
+        let (config, counters) = (&self.config, &mut self.counters);
+        let result = self
+            .kpm
+            .on_indication(header, message, received, config, cell_prbs, counters);
+        // MAC reports say more, and their UEs have other names: two sources would count every UE twice.
+        const MAC_SILENT_AFTER: Duration = Duration::from_secs(5);
+        let mac_reports = self
+            .base
+            .as_ref()
+            .is_some_and(|mac| received.saturating_sub(mac.received) < MAC_SILENT_AFTER);
+        let result = result.map(|reports| if mac_reports { Vec::new() } else { reports });
+        self.count(result.map_err(Error::from))
+    }
+
+    fn count(&mut self, result: Result<Vec<UeReport>, Error>) -> Result<Vec<UeReport>, Error> {
+        match &result {
             Ok(reports) => {
                 self.counters.decoded += 1;
                 self.counters.reports += reports.len() as u64;
-                Ok(reports)
             }
-            Err(cause) => {
-                self.counters.undecodable += 1;
-                Err(Error::Message { model, cause })
-            }
+            Err(_) => self.counters.undecodable += 1,
         }
+        result
     }
 
     /// What was counted so far.

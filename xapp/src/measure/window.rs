@@ -15,8 +15,9 @@ pub(super) const CLOCK_STEP_US: u64 = 30_000_000;
 /// Windows below this many slots are left open: PRBs come in whole slots.
 pub(super) const MIN_SLOTS: f64 = 2.0;
 
-/// Most octets that one PRB of one slot can carry: 12 subcarriers, 14 symbols, 8 bits (256QAM), 4 layers.
-const MAX_OCTETS_PER_PRB: f64 = 12.0 * 14.0 * 4.0;
+/// Most bits that one PRB of one slot can carry: 12 subcarriers, 14 symbols, 8 bits (256QAM), 4 layers.
+pub(super) const MAX_BITS_PER_PRB: f64 = 12.0 * 14.0 * 8.0 * 4.0;
+const MAX_OCTETS_PER_PRB: f64 = MAX_BITS_PER_PRB / 8.0;
 
 /// Cumulative counters of a node at one tick.
 #[derive(Debug)]
