@@ -9,7 +9,7 @@ mod load;
 pub use error::Error;
 pub use load::{Loaded, Origin, load};
 
-use crate::measure::{CellConfig, DownlinkShare};
+use crate::measure::{CellConfig, DownlinkShare, KpmDialect};
 use policies::GainPolicy;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
@@ -97,6 +97,8 @@ pub struct Cell {
     pub learn_downlink_share: bool,
     /// A UE whose data waits for this long without a transport block is lost, milliseconds.
     pub lost_after_ms: u32,
+    /// Units of the node's KPM values: `auto`, `standard`, `oai2024` or `oai2026`.
+    pub kpm_dialect: KpmDialect,
 }
 
 /// How rates are decided.
@@ -208,6 +210,7 @@ impl Default for Cell {
             downlink_share: 0.8,
             learn_downlink_share: false,
             lost_after_ms: 500,
+            kpm_dialect: KpmDialect::Auto,
         }
     }
 }
@@ -226,6 +229,7 @@ impl Cell {
                 DownlinkShare::Configured(self.downlink_share)
             },
             lost_after: Duration::from_millis(self.lost_after_ms.into()),
+            kpm_dialect: self.kpm_dialect,
         }
     }
 }
