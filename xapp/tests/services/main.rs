@@ -1,0 +1,5 @@
+//! The services of a running xApp over loopback, fed by a fake RAN link.
+
+mod guidance;
+mod operate;
+mod rig;
