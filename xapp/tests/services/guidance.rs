@@ -188,7 +188,7 @@ async fn a_second_stream_of_an_edge_server_takes_over() {
 
 #[tokio::test]
 async fn a_reader_that_was_slow_finds_the_newest_guidance() {
-    const DECISIONS: usize = 300;
+    const DECISIONS: usize = 200;
     let rig = Rig::start(config()).await;
     rig.node_up().await;
     let _reports = rig.report(vec![0x4601]);
