@@ -18,7 +18,7 @@ use crate::e42::{
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize),
-    serde(rename_all = "camelCase")
+    serde(rename_all = "kebab-case")
 )]
 pub enum Outcome {
     /// The one that begins it.

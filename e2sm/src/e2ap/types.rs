@@ -189,22 +189,41 @@ enumerated! {
 
 /// ricTimeToWait of a subsequent action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum RicTimeToWait {
     /// No wait at all; only in v1.01.
     Zero,
-    /// One of [`RicTimeToWait::STEPS_MS`], by its position.
+    /// One of [`RicTimeToWait::STEPS`], by its position.
     Step(u8),
     /// The n-th value after the extension marker.
     Unknown(u32),
 }
 
 impl RicTimeToWait {
-    /// The steps in milliseconds.
-    pub const STEPS_MS: [u32; 17] = [
-        1, 2, 5, 10, 20, 30, 40, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 60_000,
+    /// The steps from 1 ms to 60 s, by name.
+    pub const STEPS: [&str; 17] = [
+        "w1ms", "w2ms", "w5ms", "w10ms", "w20ms", "w30ms", "w40ms", "w50ms", "w100ms", "w200ms",
+        "w500ms", "w1s", "w2s", "w5s", "w10s", "w20s", "w60s",
     ];
-    const STEPS: u32 = Self::STEPS_MS.len() as u32;
+    const COUNT: u32 = Self::STEPS.len() as u32;
+}
+
+impl std::fmt::Display for RicTimeToWait {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RicTimeToWait::Zero => f.write_str("zero"),
+            RicTimeToWait::Step(step) => {
+                f.write_str(Self::STEPS.get(usize::from(*step)).unwrap_or(&"?"))
+            }
+            RicTimeToWait::Unknown(index) => write!(f, "unknown addition {index}"),
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for RicTimeToWait {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 /// RICsubsequentAction.
@@ -224,7 +243,7 @@ impl Ie for RicSubsequentAction {
         // v1.01 has `zero` in front of the steps.
         let zeros = u32::from(version == Version::V1_01);
         let time_to_wait = match r
-            .enumerated(RicTimeToWait::STEPS + zeros)
+            .enumerated(RicTimeToWait::COUNT + zeros)
             .at("ricTimeToWait")?
         {
             Alternative::Root(index) => index
@@ -247,9 +266,9 @@ impl Ie for RicSubsequentAction {
             RicTimeToWait::Zero if zeros == 0 => Err(EncodeError::new(
                 EncodeErrorKind::NotInVersion("ricTimeToWait zero"),
             )),
-            RicTimeToWait::Zero => w.enumerated(0, RicTimeToWait::STEPS + zeros),
+            RicTimeToWait::Zero => w.enumerated(0, RicTimeToWait::COUNT + zeros),
             RicTimeToWait::Step(step) => {
-                w.enumerated(u32::from(step) + zeros, RicTimeToWait::STEPS + zeros)
+                w.enumerated(u32::from(step) + zeros, RicTimeToWait::COUNT + zeros)
             }
             RicTimeToWait::Unknown(index) => w.enumerated_addition(index),
         }
