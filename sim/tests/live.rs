@@ -1,7 +1,13 @@
 //! The live cell with real UDP sockets on loopback.
 
+use e2sm::e2ap::{
+    AdmittedAction, ComponentConfigAck, E2SetupResponse, GlobalRicId, Pdu, RanFunctionId,
+    RicAction, RicActionType, RicRequestId, RicSubscriptionDetails, RicSubscriptionRequest,
+    UpdateOutcome, Version, decode, encode,
+};
 use sim::cell::{CellConfig, UeConfig};
-use sim::live::{self, LiveConfig, RelayConfig};
+use sim::live::{self, E2Config, E2Status, LiveConfig, RelayConfig};
+use sim::node::NodeConfig;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::UdpSocket;
@@ -102,4 +108,120 @@ async fn a_relay_needs_a_ue() {
         error.to_string().contains("no UE 3; the cell has 1"),
         "{error}"
     );
+}
+
+/// A RIC's end of one connection.
+struct Ric {
+    sender: transport::Sender,
+    receiver: transport::Receiver,
+}
+
+impl Ric {
+    async fn accept(listener: &transport::Listener) -> Self {
+        let (connection, _) = timeout(PATIENCE, listener.accept()).await.unwrap().unwrap();
+        let (sender, receiver) = connection.split();
+        Self { sender, receiver }
+    }
+
+    async fn receive(&mut self) -> Pdu {
+        let message = timeout(PATIENCE, self.receiver.receive())
+            .await
+            .unwrap()
+            .unwrap()
+            .unwrap();
+        decode(&message.bytes, Version::V2_03).unwrap().value
+    }
+
+    async fn send(&mut self, pdu: &Pdu) {
+        let octets = encode(pdu, Version::V2_03).unwrap();
+        self.sender.send(&octets).await.unwrap();
+    }
+
+    /// Answers E2 Setup, subscribes to MAC every 20 ms and waits for the first report.
+    async fn set_up_and_subscribe(&mut self) {
+        let Pdu::E2SetupRequest(request) = self.receive().await else {
+            panic!()
+        };
+        let accept = |f: &e2sm::e2ap::RanFunction| RanFunctionId {
+            id: f.id,
+            revision: f.revision,
+        };
+        let acknowledge = |c: &e2sm::e2ap::ComponentConfig| ComponentConfigAck {
+            interface: c.interface,
+            id: c.id.clone(),
+            outcome: UpdateOutcome::Success,
+            failure: None,
+        };
+        self.send(&Pdu::E2SetupResponse(E2SetupResponse {
+            transaction: request.transaction,
+            ric: GlobalRicId {
+                plmn: "00101".parse().unwrap(),
+                ric_id: 1,
+            },
+            accepted: request.functions.iter().map(accept).collect(),
+            rejected: Vec::new(),
+            components: request.components.iter().map(acknowledge).collect(),
+        }))
+        .await;
+        let action = RicAction {
+            id: 0,
+            kind: RicActionType::Report,
+            definition: None,
+            subsequent: None,
+        };
+        self.send(&Pdu::RicSubscriptionRequest(RicSubscriptionRequest {
+            request: RicRequestId {
+                requestor: 1,
+                instance: 0,
+            },
+            ran_function: 142,
+            details: RicSubscriptionDetails {
+                event_trigger: vec![20, 0, 0, 0],
+                actions: vec![action],
+            },
+        }))
+        .await;
+        let Pdu::RicSubscriptionResponse(response) = self.receive().await else {
+            panic!()
+        };
+        assert_eq!(response.admitted, [AdmittedAction { id: 0 }]);
+        let Pdu::RicIndication(indication) = self.receive().await else {
+            panic!()
+        };
+        assert_eq!(indication.ran_function, 142);
+    }
+}
+
+#[tokio::test]
+async fn reports_to_a_ric_and_finds_it_again() {
+    let listener = transport::Listener::bind(&"tcp://127.0.0.1:0".parse().unwrap())
+        .await
+        .unwrap();
+    let stop = CancellationToken::new();
+    let mut config = config(vec![], UeConfig::default());
+    config.e2 = Some(E2Config {
+        address: listener.local_address().clone(),
+        node: NodeConfig::default(),
+    });
+    let cell = live::start(config, stop.clone()).await.unwrap();
+    let mut ric = Ric::accept(&listener).await;
+    ric.set_up_and_subscribe().await;
+    assert!(timeout(PATIENCE, cell.e2_up()).await.unwrap());
+
+    drop(ric);
+    let mut stats = cell.stats();
+    let down = stats.wait_for(|s| s.e2 != E2Status::Up && s.subscriptions == 0);
+    timeout(PATIENCE, down).await.unwrap().unwrap();
+    let mut ric = Ric::accept(&listener).await;
+    ric.set_up_and_subscribe().await;
+
+    stop.cancel();
+    timeout(PATIENCE, cell.finished()).await.unwrap().unwrap();
+    // The node closes the connection in order: after the last indications there is the end, no error.
+    while timeout(PATIENCE, ric.receiver.receive())
+        .await
+        .unwrap()
+        .unwrap()
+        .is_some()
+    {}
 }

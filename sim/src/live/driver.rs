@@ -1,6 +1,7 @@
 //! The loop that gives the cell the wall clock's time.
 
 use super::relay::Relay;
+use super::session::Session;
 use super::stats::Window;
 use super::{E2Status, LiveStats};
 use crate::cell::Cell;
@@ -21,6 +22,7 @@ const PUBLISH: Duration = Duration::from_millis(100);
 pub(super) struct Driver {
     cell: Cell,
     relays: Vec<Relay>,
+    session: Option<Session>,
     next_id: u64,
     skipped: u64,
     window: Window,
@@ -29,10 +31,16 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    pub(super) fn new(cell: Cell, relays: Vec<Relay>, publish: watch::Sender<LiveStats>) -> Self {
+    pub(super) fn new(
+        cell: Cell,
+        relays: Vec<Relay>,
+        session: Option<Session>,
+        publish: watch::Sender<LiveStats>,
+    ) -> Self {
         Self {
             cell,
             relays,
+            session,
             next_id: 0,
             skipped: 0,
             window: Window::default(),
@@ -54,7 +62,12 @@ impl Driver {
             for relay in &mut self.relays {
                 relay.receive(&mut self.cell, &mut self.next_id);
             }
-            self.run_slots(start.elapsed());
+            let now = start.elapsed();
+            self.run_slots(now);
+            if let Some(session) = &mut self.session {
+                session.turn(now, &self.cell);
+            }
+            self.publish(now);
         }
         tracing::info!(
             slots = self.cell.slot(),
@@ -82,17 +95,22 @@ impl Driver {
                 }
             }
         }
-        if now >= self.published + PUBLISH {
-            self.published = now;
-            self.publish.send_replace(LiveStats {
-                at: now,
-                slots: self.cell.slot(),
-                skipped_slots: self.skipped,
-                e2: E2Status::Down,
-                subscriptions: 0,
-                ues: self.window.close(&self.cell),
-                relays: self.relays.iter().map(Relay::stats).collect(),
-            });
+    }
+
+    fn publish(&mut self, now: Duration) {
+        if now < self.published + PUBLISH {
+            return;
         }
+        self.published = now;
+        let session = self.session.as_ref();
+        self.publish.send_replace(LiveStats {
+            at: now,
+            slots: self.cell.slot(),
+            skipped_slots: self.skipped,
+            e2: session.map_or(E2Status::Down, Session::status),
+            subscriptions: session.map_or(0, Session::subscriptions),
+            ues: self.window.close(&self.cell),
+            relays: self.relays.iter().map(Relay::stats).collect(),
+        });
     }
 }

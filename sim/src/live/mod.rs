@@ -20,13 +20,15 @@
 //! ```
 
 mod driver;
+mod link;
 mod relay;
+mod session;
 mod stats;
 
 pub use stats::{E2Status, LiveStats, RelayStats, UeStats};
 
 use crate::cell::{Cell, CellConfig, CellError};
-use crate::node::NodeConfig;
+use crate::node::{NodeConfig, NodeError};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::io;
 use std::net::SocketAddr;
@@ -105,6 +107,9 @@ pub enum LiveError {
     /// The cell's configuration.
     #[error("cell: {0}")]
     Cell(#[from] CellError),
+    /// The E2 node's configuration.
+    #[error("E2 node: {0}")]
+    Node(#[from] NodeError),
     /// A relay goes through a UE that does not exist.
     #[error("relay to {egress}: there is no UE {ue}; the cell has {count}, counted from 0")]
     NoSuchUe {
@@ -154,7 +159,11 @@ pub async fn start(config: LiveConfig, stop: CancellationToken) -> Result<LiveCe
     }
     let ingress = relays.iter().map(|r| r.ingress()).collect();
     let (publish, stats) = watch::channel(LiveStats::default());
-    let task = tokio::spawn(driver::Driver::new(cell, relays, publish).run(stop));
+    let session = config
+        .e2
+        .map(|e2| session::Session::start(e2, stop.clone()));
+    let driver = driver::Driver::new(cell, relays, session.transpose()?, publish);
+    let task = tokio::spawn(driver.run(stop));
     Ok(LiveCell {
         ingress,
         stats,

@@ -3,7 +3,7 @@
 use crate::cell::{Cell, MacCounters};
 use crate::measure::rnti;
 use crate::rlc::RlcCounters;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::time::Duration;
 
 /// State of the connection to the RIC.
@@ -22,7 +22,8 @@ pub enum E2Status {
 /// A snapshot of a live cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LiveStats {
-    /// Time the cell has run.
+    /// Time the cell has run (serialised in seconds).
+    #[serde(serialize_with = "seconds")]
     pub at: Duration,
     /// Slots run.
     pub slots: u64,
@@ -53,8 +54,13 @@ pub struct UeStats {
     pub rate_bps: f64,
     /// Octets in the RLC queue.
     pub queue_bytes: u64,
-    /// Age of the oldest SDU in the queue.
+    /// Age of the oldest SDU in the queue (serialised in seconds).
+    #[serde(serialize_with = "seconds")]
     pub head_of_line: Duration,
+}
+
+fn seconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(duration.as_secs_f64())
 }
 
 /// Cumulative counts of one relay, datagrams.

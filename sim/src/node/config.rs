@@ -1,5 +1,6 @@
 //! Who an E2 node says it is, and how it speaks.
 
+use e2sm::common::Plmn;
 use serde::{Deserialize, Serialize};
 
 /// Identity of a gNB, and the service models it offers.
@@ -40,5 +41,42 @@ impl Default for NodeConfig {
             flexric_models: true,
             kpm: Some(KpmDialect::Standard),
         }
+    }
+}
+
+/// Why a node cannot be.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NodeError {
+    /// The PLMN.
+    #[error(
+        "plmn = {0:?}: must be a country code of 3 and a network code of 2 or 3 digits, e.g. \"00101\""
+    )]
+    Plmn(String),
+    /// The gNB id.
+    #[error("gnb_id = {id} of gnb_id_bits = {bits}: must have 22 to 32 bits and fit into them")]
+    GnbId {
+        /// The id.
+        id: u32,
+        /// Its length.
+        bits: u8,
+    },
+    /// Nothing to offer.
+    #[error("kpm and flexric_models are off: an E2 node must offer at least one RAN function")]
+    NoFunction,
+}
+
+impl NodeConfig {
+    /// Checks every value; the PLMN in its encoded form.
+    pub fn check(&self) -> Result<Plmn, NodeError> {
+        let (id, bits) = (self.gnb_id, self.gnb_id_bits);
+        if !(22..=32).contains(&bits) || u64::from(id) >> bits != 0 {
+            return Err(NodeError::GnbId { id, bits });
+        }
+        if self.kpm.is_none() && !self.flexric_models {
+            return Err(NodeError::NoFunction);
+        }
+        self.plmn
+            .parse()
+            .map_err(|_| NodeError::Plmn(self.plmn.clone()))
     }
 }
