@@ -4,12 +4,16 @@
 //! stream of JSON lines (`{"t": 1.5, "dir": "node>ric", "hex": "…"}`); hex text; and octets as they are.
 //! Everything is bounded: a hostile file costs a message at most [`MAX_PDU`] octets and yields errors, not panics.
 
+mod describe;
 mod link;
 mod packets;
+pub mod payload;
 mod sctp;
+pub mod session;
 mod stream;
 mod text;
 
+pub use describe::{Description, describe};
 pub use text::{Framing, parse_hex};
 
 use packets::Packets;

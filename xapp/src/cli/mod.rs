@@ -2,6 +2,7 @@
 //!
 //! One file per subcommand: its arguments (with help texts and examples) and `execute`.
 
+pub mod decode;
 pub mod run;
 pub mod tree;
 
@@ -39,6 +40,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Decode(decode::Args),
     Run(run::Args),
 }
 
@@ -66,6 +68,7 @@ impl Cli {
 impl Command {
     fn execute(self) -> anyhow::Result<()> {
         match self {
+            Self::Decode(args) => args.execute(),
             Self::Run(args) => args.execute(),
         }
     }

@@ -1,10 +1,12 @@
 //! JSON values as an indented tree, for people.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::fmt::{self, Write};
 
 /// Octets of hex shown on one line; longer ones are folded.
 const HEX_PER_LINE: usize = 64;
+/// Characters up to which the fields of an object share a line.
+const LINE: usize = 90;
 
 /// Shows a value as a tree: objects and lists one entry a line, lists of plain values on one line, nothing for what is absent.
 pub struct Tree<'a>(pub &'a Value);
@@ -36,14 +38,15 @@ fn entry(f: &mut dyn Write, name: &str, value: &Value, depth: usize) -> fmt::Res
             let items: Vec<_> = items.iter().map(scalar).collect();
             writeln!(f, "{:indent$}{name}: {}", "", items.join(", "))
         }
-        // An alternative without fields of its own reads better as one line: `cause: ricRequest / unspecified`.
-        Value::Object(fields) if fields.len() == 1 => match fields.iter().next() {
-            Some((inner, value)) if is_scalar(value) && !value.is_null() && !is_long(value) => {
-                writeln!(f, "{:indent$}{name}: {inner} {}", "", scalar(value))
+        Value::Object(fields) => match (one_line(fields), fields.iter().next()) {
+            (Some(line), _) => writeln!(f, "{:indent$}{name}: {line}", ""),
+            // An alternative of a CHOICE: its name goes beside that of the field.
+            (None, Some((inner, value))) if fields.len() == 1 => {
+                entry(f, &format!("{name} / {inner}"), value, depth)
             }
             _ => nested(f, name, value, depth),
         },
-        Value::Object(_) | Value::Array(_) => nested(f, name, value, depth),
+        Value::Array(_) => nested(f, name, value, depth),
         Value::String(text) if is_long(value) => {
             writeln!(f, "{:indent$}{name}: {} octets", "", text.len() / 2)?;
             text.as_bytes().chunks(HEX_PER_LINE).try_for_each(|line| {
@@ -57,6 +60,19 @@ fn entry(f: &mut dyn Write, name: &str, value: &Value, depth: usize) -> fmt::Res
 fn nested(f: &mut dyn Write, name: &str, value: &Value, depth: usize) -> fmt::Result {
     writeln!(f, "{:1$}{name}", "", depth * 2)?;
     children(f, value, depth + 1)
+}
+
+/// `requestor 7, instance 1`, if the fields are plain, few and short.
+fn one_line(fields: &Map<String, Value>) -> Option<String> {
+    let mut said = Vec::new();
+    for (name, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
+        if !is_scalar(value) || is_long(value) {
+            return None;
+        }
+        said.push(format!("{name} {}", scalar(value)));
+    }
+    let line = said.join(", ");
+    (line.chars().count() <= LINE).then_some(line)
 }
 
 fn is_scalar(value: &Value) -> bool {
@@ -87,23 +103,20 @@ mod tests {
     fn nests_joins_and_folds() {
         let value = json!({
             "request": {"requestor": 7, "instance": 1},
+            "node": {"Gnb": {"du": null, "id": {"value": 1}, "names": ["a", "b"]}},
             "actions": [{"id": 0, "definition": null}],
-            "harq": [1, 2, 3],
             "empty": [],
-            "cause": {"ricRequest": "unspecified"},
             "name": "a\u{1b}b",
             "message": "ab".repeat(40),
         });
         let expected = "\
-request
-  requestor: 7
-  instance: 1
+request: requestor 7, instance 1
+node / Gnb
+  id: value 1
+  names: a, b
 actions
-  [0]
-    id: 0
-harq: 1, 2, 3
+  [0]: id 0
 empty: none
-cause: ricRequest unspecified
 name: a\\u{1b}b
 message: 40 octets
   abababababababababababababababababababababababababababababababab
