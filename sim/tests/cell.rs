@@ -124,6 +124,27 @@ fn every_retransmission_costs_the_prbs_of_its_block() {
     );
 }
 
+#[test]
+fn a_worse_link_takes_rate_but_not_prbs() {
+    let mut cell = cell(vec![greedy(28), greedy(28)], 6);
+    run(&mut cell, 20_000);
+    cell.set_link(1, Link::SinrDb(8.0));
+    let before: Vec<_> = cell.ues().map(|ue| (*ue.mac, *ue.rlc)).collect();
+    run(&mut cell, 20_000);
+    let after: Vec<_> = cell.ues().collect();
+    let prbs = |ue: usize| (after[ue].mac.prbs - before[ue].0.prbs) as f64;
+    let octets =
+        |ue: usize| (after[ue].rlc.delivered_octets - before[ue].1.delivered_octets) as f64;
+    assert!(
+        (prbs(1) / prbs(0) - 1.0).abs() < 0.05,
+        "{} {}",
+        prbs(0),
+        prbs(1)
+    );
+    assert!(octets(1) < 0.4 * octets(0));
+    assert!(after[1].link.cqi < 8 && after[0].link.cqi == 15);
+}
+
 /// What is done to a cell, slot by slot: packets for UE 0 and 1.
 fn arrivals() -> impl Strategy<Value = Vec<Vec<(usize, u32)>>> {
     let packet = (0_usize..2, 1_u32..3000);

@@ -71,3 +71,30 @@ fn the_printed_configuration_can_be_read_back() {
     let config: sim::cell::CellConfig = toml::from_str(&text).unwrap();
     assert_eq!(config.ues.len(), 2);
 }
+
+/// The annotated example says of itself that it holds every key with its default.
+#[test]
+fn the_example_holds_the_defaults() {
+    let text = include_str!("../cell.example.toml");
+    let example: sim::live::LiveConfig = toml::from_str(text).unwrap();
+    let mut cell = sim::cell::CellConfig::default();
+    let ue = sim::cell::UeConfig::default();
+    let greedy = sim::cell::UeConfig {
+        background: sim::cell::Background::Greedy,
+        ..ue.clone()
+    };
+    cell.ues = vec![ue, greedy];
+    assert_eq!(example.cell, cell);
+    assert_eq!(example.e2.unwrap().node, sim::node::NodeConfig::default());
+    for key in toml::to_string(&cell)
+        .unwrap()
+        .lines()
+        .filter_map(|l| l.split_once(" = "))
+    {
+        assert!(
+            text.contains(&format!("{} = ", key.0)),
+            "{} is missing",
+            key.0
+        );
+    }
+}

@@ -139,8 +139,12 @@ fn within<T: PartialOrd + ToString>(
 impl CellConfig {
     /// Checks every value; the numerology and TDD pattern in their parsed form.
     pub fn check(&self) -> Result<(Numerology, TddPattern), CellError> {
+        let numerology = Numerology::new(self.numerology).ok_or_else(|| CellError::OutOfRange {
+            key: "numerology".to_owned(),
+            value: self.numerology.to_string(),
+            allowed: "0 to 3",
+        })?;
         within("prbs", self.prbs, 1..=275, "1 to 275")?;
-        within("numerology", self.numerology, 0..=3, "0 to 3")?;
         within(
             "special_symbols",
             self.special_symbols,
@@ -173,8 +177,6 @@ impl CellConfig {
         for (index, ue) in self.ues.iter().enumerate() {
             ue.check(index, self.mcs_table)?;
         }
-        // 0 to 3 was checked above.
-        let numerology = Numerology::new(self.numerology).unwrap_or_else(|| unreachable!());
         Ok((numerology, self.tdd.parse()?))
     }
 

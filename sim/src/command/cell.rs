@@ -25,24 +25,17 @@ Examples:
   Everything from a file (--ue and --greedy add UEs to those of the file):
       cantor-sim cell --config cell.toml
 
-  cell.toml:
-      seed = 1
-      [cell]                      # see --print-config for all keys
-      prbs = 106
-      tdd = \"DDDSU\"
-      [[cell.ues]]                # UE 0
-      link = { sinr_db = 18.0 }   # or { mcs = 20 }
-      first_error = 0.1
-      queue_limit_bytes = 1000000
-      [[cell.ues]]                # UE 1
-      background = \"greedy\"       # or { constant = 5e6 }, bit/s
+  cell.toml (sim/cell.example.toml explains every key):
+      [[cell.ues]]
+      link = { sinr_db = 18.0 }
+      [[cell.ues]]
+      background = \"greedy\"
       [[relays]]
       ue = 0
       ingress = \"127.0.0.1:5000\"
       egress = \"127.0.0.1:6000\"
       [e2]
       address = \"sctp://127.0.0.1:36421\"
-      node = { plmn = \"00101\", gnb_id = 3584, kpm = \"standard\" }
 
 Exit codes: 0 orderly end (SIGTERM, ctrl-c, --seconds), 1 failure while running, 2 wrong command line or configuration.";
 

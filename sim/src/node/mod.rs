@@ -13,14 +13,16 @@ mod subscription;
 pub use config::{KpmDialect, NodeConfig, NodeError};
 
 use crate::cell::Cell;
+use e2sm::aper::Decoded;
 use e2sm::common::{GlobalGnbId, GnbId};
 use e2sm::e2ap::{
     Cause, ComponentConfig, ComponentId, ComponentInterface, CriticalityDiagnostics,
     E2ConnectionUpdate, E2ConnectionUpdateFailure, E2RemovalResponse, E2SetupFailure,
-    E2SetupRequest, E2SetupResponse, ErrorIndication, GlobalE2NodeId, Pdu, ResetRequest,
-    ResetResponse, RicControlFailure, RicControlRequest, RicRequestCause, RicServiceQuery,
-    RicServiceUpdate, RicSubscriptionDeleteFailure, RicSubscriptionDeleteRequest,
-    RicSubscriptionDeleteResponse, TransactionId, Version, decode, diagnose_error, encode,
+    E2SetupRequest, E2SetupResponse, ErrorIndication, GlobalE2NodeId, Pdu, ProtocolCause,
+    ResetRequest, ResetResponse, RicControlFailure, RicControlRequest, RicRequestCause,
+    RicServiceQuery, RicServiceUpdate, RicSubscriptionDeleteFailure, RicSubscriptionDeleteRequest,
+    RicSubscriptionDeleteResponse, TransactionId, TransportCause, Version, decode, diagnose_error,
+    diagnose_notes, encode,
 };
 use functions::Function;
 use std::time::Duration;
@@ -32,6 +34,9 @@ const VERSION: Version = Version::V2_03;
 const SETUP_RETRY: Duration = Duration::from_secs(3);
 /// Subscriptions that the node carries at the same time.
 const MAX_SUBSCRIPTIONS: usize = 64;
+
+/// The message held something not understood without which it must not be carried out.
+const REJECT: Cause = Cause::Protocol(ProtocolCause::AbstractSyntaxErrorReject);
 
 /// State of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +131,16 @@ impl Node {
     /// The octets of one message of the RIC, received at `now`.
     pub fn received(&mut self, now: Duration, cell: &Cell, octets: &[u8]) {
         match decode(octets, VERSION) {
-            Ok(decoded) => self.handle(now, cell, decoded.value),
+            Ok(Decoded { value, notes }) => {
+                if let Some((cause, diagnostics)) = diagnose_notes(&value, VERSION, &notes) {
+                    let reject = cause == REJECT;
+                    self.complain(cause, Some(diagnostics));
+                    if reject {
+                        return;
+                    }
+                }
+                self.handle(now, cell, value);
+            }
             Err(error) => {
                 tracing::warn!(%error, "the RIC's message cannot be decoded");
                 let (cause, diagnostics) = diagnose_error(octets, &error);
@@ -195,7 +209,7 @@ impl Node {
             }
             other => {
                 tracing::warn!(message = other.name(), "no message for an E2 node");
-                let cause = e2sm::e2ap::ProtocolCause::MessageNotCompatibleWithReceiverState;
+                let cause = ProtocolCause::MessageNotCompatibleWithReceiverState;
                 self.complain(Cause::Protocol(cause), None);
             }
         }
@@ -302,7 +316,7 @@ impl Node {
         self.send(Pdu::E2ConnectionUpdateFailure(E2ConnectionUpdateFailure {
             transaction: update.transaction,
             cause: Some(Cause::Transport(
-                e2sm::e2ap::TransportCause::TransportResourceUnavailable,
+                TransportCause::TransportResourceUnavailable,
             )),
             time_to_wait: None,
             diagnostics: None,
