@@ -4,6 +4,8 @@
 //! yields [`RanEvent`]s. Reconnecting, resubscribing and the rewriting of request ids end here: whoever
 //! reads the events sees nodes, and octets that were verified to belong to one of our subscriptions.
 
+pub mod direct;
+
 use std::time::Instant;
 
 /// Name of an E2 node, from its GlobalE2node-ID: e.g. `gnb:001-01:00000e00/32`, with `:du:7` or `:cuup:7` behind it for split nodes.
@@ -90,6 +92,18 @@ pub enum RanEvent {
         /// When it was read from the socket.
         received: Instant,
     },
+}
+
+impl RanEvent {
+    /// The node that it is about.
+    pub fn node(&self) -> &NodeId {
+        match self {
+            RanEvent::NodeUp { node, .. }
+            | RanEvent::NodeDown { node, .. }
+            | RanEvent::Subscription { node, .. }
+            | RanEvent::Indication { node, .. } => node,
+        }
+    }
 }
 
 /// How a subscription stands.
