@@ -193,8 +193,22 @@ impl Ric {
 }
 
 #[tokio::test]
-async fn reports_to_a_ric_and_finds_it_again() {
-    let listener = transport::Listener::bind(&"tcp://127.0.0.1:0".parse().unwrap())
+async fn reports_to_a_ric_over_tcp_and_finds_it_again() {
+    reports_and_reconnects("tcp://127.0.0.1:0").await;
+}
+
+/// Only where the kernel has SCTP: the whole-system tests bring one along.
+#[tokio::test]
+async fn reports_to_a_ric_over_sctp_and_finds_it_again() {
+    if transport::sctp_available() {
+        reports_and_reconnects("sctp://127.0.0.1:0").await;
+    } else {
+        println!("this kernel has no SCTP");
+    }
+}
+
+async fn reports_and_reconnects(address: &str) {
+    let listener = transport::Listener::bind(&address.parse().unwrap())
         .await
         .unwrap();
     let stop = CancellationToken::new();
