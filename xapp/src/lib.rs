@@ -5,6 +5,7 @@ pub mod capture;
 pub mod cell;
 pub mod cli;
 pub mod config;
+pub mod demo;
 pub mod guidance;
 pub mod measure;
 pub mod operate;

@@ -26,8 +26,7 @@ pub struct FilterError {
 ///
 /// # Errors
 /// When `filter` is neither a level nor a list of directives.
-pub fn init_logs(format: LogFormat, filter: Option<&str>) -> Result<(), FilterError> {
-    let filter = filter.unwrap_or("info");
+pub fn init_logs(format: LogFormat, filter: &str) -> Result<(), FilterError> {
     let filter = EnvFilter::try_new(filter).map_err(|source| FilterError {
         filter: filter.to_owned(),
         source,

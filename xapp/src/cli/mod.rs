@@ -3,6 +3,7 @@
 //! One file per subcommand: its arguments (with help texts and examples) and `execute`.
 
 pub mod decode;
+pub mod demo;
 pub mod run;
 pub mod tree;
 
@@ -27,7 +28,7 @@ pub struct Cli {
     #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text, help_heading = "Logs")]
     log_format: LogFormat,
 
-    /// What to log: a level, or directives such as `info,xapp::ran=debug` [default: info]
+    /// What to log: a level, or directives such as `info,xapp::ran=debug` [default: info for `run`, else warn]
     #[arg(
         long,
         global = true,
@@ -42,6 +43,7 @@ pub struct Cli {
 enum Command {
     Decode(decode::Args),
     Run(run::Args),
+    Demo(demo::Args),
 }
 
 /// The command line, an argument or the configuration is wrong: nothing was started, exit code 2.
@@ -52,7 +54,9 @@ pub struct UsageError(pub String);
 impl Cli {
     /// Runs the chosen command to its end.
     pub fn execute(self) -> ExitCode {
-        let result = telemetry::init_logs(self.log_format, self.log_level.as_deref())
+        let filter = self.log_level.as_deref();
+        let filter = filter.unwrap_or(self.command.default_log_level());
+        let result = telemetry::init_logs(self.log_format, filter)
             .map_err(anyhow::Error::from)
             .and_then(|()| self.command.execute());
         match result {
@@ -66,10 +70,19 @@ impl Cli {
 }
 
 impl Command {
+    /// What is logged unless the user says: commands that print results leave stderr to what went wrong.
+    fn default_log_level(&self) -> &'static str {
+        match self {
+            Self::Run(_) => "info",
+            _ => "warn",
+        }
+    }
+
     fn execute(self) -> anyhow::Result<()> {
         match self {
             Self::Decode(args) => args.execute(),
             Self::Run(args) => args.execute(),
+            Self::Demo(args) => args.execute(),
         }
     }
 }
