@@ -92,6 +92,18 @@ impl Model {
         }
     }
 
+    /// Name, as in error messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mac => "MAC",
+            Self::Rlc => "RLC",
+            Self::Pdcp => "PDCP",
+            Self::Slice => "SLICE",
+            Self::Tc => "TC",
+            Self::Gtp => "GTP",
+        }
+    }
+
     /// RAN function definition: these characters are the whole octet string.
     pub const fn definition(self) -> &'static str {
         match self {

@@ -69,7 +69,7 @@ impl<R: Record> Stats<R> {
     /// # Errors
     /// Every length other than the exact one of the number of records announced is refused.
     pub fn decode(octets: &[u8]) -> Result<Self, Error> {
-        let field = |name| format!("{:?} / {name}", R::MODEL);
+        let field = |name| format!("{} / {name}", R::MODEL.name());
         let mut rest = octets;
         let n = u32::get(&mut rest).ok_or_else(|| Error::length(&field("n"), 12, octets.len()))?;
         let expected = 4 + u64::from(n) * R::SIZE as u64 + 8;
