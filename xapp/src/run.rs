@@ -6,6 +6,7 @@ use crate::config::{self, Config};
 use crate::guidance::{hub::Hub, registry::Registry, service::Guidance};
 use crate::operate::{Readiness, http, metrics::Metrics, operations::Operations};
 use crate::ran::RanEvent;
+use crate::ran::direct::{Counters, Direct};
 use crate::store::Memory;
 use proto::guidance::guidance_service_server::GuidanceServiceServer;
 use proto::operations::operations_service_server::OperationsServiceServer;
@@ -44,6 +45,9 @@ pub enum Error {
         /// Cause.
         source: std::io::Error,
     },
+    /// The RAN link cannot begin.
+    #[error("ran.listen: {0}")]
+    Ran(std::io::Error),
     /// Reflection was built from a bad descriptor.
     #[error("gRPC reflection: {0}")]
     Reflection(#[from] tonic_reflection::server::Error),
@@ -81,6 +85,7 @@ struct Link {
     name: &'static str,
     addresses: Vec<String>,
     events: mpsc::Receiver<RanEvent>,
+    counters: Option<Arc<Counters>>,
     task: JoinHandle<()>,
 }
 
@@ -90,13 +95,25 @@ struct Link {
 /// When the settings are wrong or an address cannot be listened on: then nothing runs.
 pub async fn run(config: Config, stop: CancellationToken) -> Result<Running, Error> {
     config.validate()?;
+    let link = match config.ran.link {
+        config::Link::Direct => direct(&config.ran, stop.clone()).await?,
+    };
+    start(config, link, stop).await
+}
+
+/// Begins to listen for E2 nodes.
+async fn direct(ran: &config::Ran, stop: CancellationToken) -> Result<Link, Error> {
+    let link = Direct::bind(ran.direct()).await.map_err(Error::Ran)?;
+    let addresses = link.local_addresses();
+    let counters = link.counters();
     let (sender, events) = mpsc::channel(EVENTS);
-    let stopped = stop.clone();
-    tokio::spawn(async move {
-        stopped.cancelled().await;
-        drop(sender);
-    });
-    run_with(config, events, stop).await
+    Ok(Link {
+        name: "direct",
+        addresses: addresses.iter().map(ToString::to_string).collect(),
+        events,
+        counters: Some(counters),
+        task: tokio::spawn(link.run(sender, stop)),
+    })
 }
 
 /// Runs the xApp on the events of another link, until `stop` is cancelled.
@@ -114,6 +131,7 @@ pub async fn run_with(
         name: "external",
         addresses: Vec::new(),
         events,
+        counters: None,
         task: tokio::spawn(async move { stopped.cancelled().await }),
     };
     start(config, link, stop).await
@@ -124,7 +142,7 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
     let http = bind("http.listen", config.http.listen).await?;
     let (grpc_address, http_address) = (address(&grpc)?, address(&http)?);
     let start = Instant::now();
-    let metrics = Arc::new(Metrics::default());
+    let metrics = Arc::new(Metrics::new(link.counters.clone()));
     let store = Arc::new(Memory::new(REMEMBERED_FLOWS));
     let (readiness, ready_watch) = watch::channel(Readiness::Starting);
 

@@ -294,3 +294,20 @@ fn an_unbound_flow_and_a_node_that_is_gone_get_no_decisions() {
     let after = (0..8).flat_map(|_| bench.step(&[(1, Some(10.0))])).count();
     assert_eq!(after, 0);
 }
+
+#[test]
+fn an_event_without_a_report_does_not_end_the_interval() {
+    let mut bench = Bench::new();
+    bench.step(&[(1, Some(10.0))]);
+    bench.cell.bind(flow("a", 1), 5e6, 0, bench.now);
+    for _ in 0..3 {
+        bench.step(&[(1, Some(10.0))]);
+    }
+    // The MAC part of the fourth report is here, its RLC part is not: the cell looks, and waits.
+    bench.now += ms(50);
+    assert!(bench.due().is_empty());
+    bench.now -= ms(49);
+    let decided = bench.step(&[(1, Some(10.0))]);
+    assert_eq!(decided.len(), 1);
+    assert_eq!(decided[0].report_age, Duration::ZERO);
+}

@@ -73,8 +73,8 @@ pub struct Cell {
     active: ActiveUes,
     flows: BTreeMap<FlowKey, Flow>,
     last_decision: Duration,
-    /// A report of a guided UE came since.
-    fresh: bool,
+    /// The report of a guided UE came with which the interval ends.
+    complete: bool,
     notices: Vec<Notice>,
     refused_ues: u64,
 }
@@ -103,7 +103,7 @@ impl Cell {
             active,
             flows: BTreeMap::new(),
             last_decision: Duration::ZERO,
-            fresh: false,
+            complete: false,
             notices: Vec::new(),
             refused_ues: 0,
         }
@@ -111,6 +111,9 @@ impl Cell {
 
     /// Takes the reports that an indication brought.
     pub fn on_reports(&mut self, reports: Vec<UeReport>, now: Duration) {
+        // A report that comes a little early still closes the interval that it belongs to.
+        let earliest = self.settings.interval - self.settings.report_period / 2;
+        let closing = now.saturating_sub(self.last_decision) >= earliest;
         for report in reports {
             let id = report.ue;
             if !self.ues.contains_key(&id) {
@@ -126,7 +129,7 @@ impl Cell {
             self.active.observe(&report);
             if let Some(ue) = self.ues.get_mut(&id) {
                 ue.push(report, now);
-                self.fresh |= ue.flows > 0;
+                self.complete |= closing && ue.flows > 0;
             }
         }
     }
@@ -175,7 +178,7 @@ impl Cell {
         self.ues.clear();
         self.flows.clear();
         self.active = ActiveUes::new(self.settings.interval * ACTIVE_FOR_INTERVALS);
-        self.fresh = false;
+        self.complete = false;
         self.notices.push(Notice::Down);
     }
 
@@ -184,10 +187,7 @@ impl Cell {
         if self.flows.is_empty() {
             return false;
         }
-        // A report that comes a little early still closes the interval that it belongs to.
-        let earliest = self.settings.interval - self.settings.report_period / 2;
-        let since = now.saturating_sub(self.last_decision);
-        (self.fresh && since >= earliest) || now >= self.interval_end()
+        self.complete || now >= self.interval_end()
     }
 
     /// When to look again if nothing comes; `None`: never.
@@ -231,7 +231,7 @@ impl Cell {
         }
         self.ues.values_mut().for_each(Ue::decided);
         self.last_decision = now;
-        self.fresh = false;
+        self.complete = false;
         records
     }
 

@@ -6,7 +6,6 @@ use crate::ran::{NodeId, RanEvent};
 use std::collections::{HashMap, VecDeque};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tracing::info;
 
 /// Nodes that are gone stay listed, up to this many.
 const REMEMBERED_NODES: usize = 64;
@@ -45,8 +44,6 @@ impl Cells {
                 e2ap_version,
                 functions,
             } => {
-                let offered = functions.len();
-                info!(%node, peer, e2ap_version, functions = offered, "E2 node connected");
                 self.gone.retain(|gone| *gone != node);
                 let up = Command::Up(NodeInfo {
                     peer,

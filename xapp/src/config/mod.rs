@@ -10,6 +10,7 @@ pub use error::Error;
 pub use load::{Loaded, Origin, load};
 
 use crate::measure::{CellConfig, DownlinkShare, KpmDialect};
+use crate::ran::{ServiceModel, direct};
 use policies::GainPolicy;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
@@ -211,6 +212,33 @@ impl Default for Cell {
             learn_downlink_share: false,
             lost_after_ms: 500,
             kpm_dialect: KpmDialect::Auto,
+        }
+    }
+}
+
+impl Ran {
+    /// As the direct link needs it. Addresses that cannot be read were refused by the check of the settings.
+    pub fn direct(&self) -> direct::Config {
+        direct::Config {
+            listen: self.listen.iter().filter_map(|a| a.parse().ok()).collect(),
+            models: self.models.iter().map(|model| (*model).into()).collect(),
+            period_ms: self.report_period_ms,
+            slice: direct::Slice {
+                sst: self.kpm_sst,
+                sd: None,
+            },
+            error_indication_to_flexric: self.error_indication_to_flexric,
+            limits: direct::Limits::default(),
+        }
+    }
+}
+
+impl From<Model> for ServiceModel {
+    fn from(model: Model) -> Self {
+        match model {
+            Model::Kpm => Self::Kpm,
+            Model::Mac => Self::Mac,
+            Model::Rlc => Self::Rlc,
         }
     }
 }

@@ -3,14 +3,20 @@
 //! Base units, counters end in `_total`, no UE and no flow in a label: the number of series does not grow with
 //! the number of users. The help texts below are what the metrics page shows.
 
+use crate::ran::direct::Counters;
 use crate::ran::{NodeId, ServiceModel};
 use policies::GainPolicy;
-use prometheus_client::encoding::{EncodeLabelSet, text::encode};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{
+    DescriptorEncoder, EncodeLabelSet, EncodeMetric as _, text::encode,
+};
+use prometheus_client::metrics::{MetricType, counter::ConstCounter};
 use prometheus_client::metrics::{
     counter::Counter, family::Family, gauge::Gauge, histogram::Histogram, info::Info,
 };
 use prometheus_client::registry::{Registry, Unit};
-use std::sync::atomic::AtomicU64;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Label `model`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -64,9 +70,13 @@ pub struct Metrics {
     replaced: Counter,
 }
 
-impl Default for Metrics {
-    fn default() -> Self {
+impl Metrics {
+    /// All metrics, with those of the direct RAN link if there is one.
+    pub fn new(link: Option<Arc<Counters>>) -> Self {
         let mut registry = Registry::with_prefix("cantor");
+        if let Some(counters) = link {
+            registry.register_collector(Box::new(LinkCounters(counters)));
+        }
         let r = &mut registry;
         r.register(
             "build",
@@ -160,6 +170,70 @@ where
     let metric = M::default();
     registry.register(name, help, metric.clone());
     metric
+}
+
+/// What the direct link counts, read when the page is made.
+#[derive(Debug)]
+struct LinkCounters(Arc<Counters>);
+
+impl Collector for LinkCounters {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let c = &self.0;
+        for (name, help, counter) in [
+            (
+                "e2_associations",
+                "E2 associations accepted.",
+                &c.associations,
+            ),
+            (
+                "e2_associations_refused",
+                "E2 associations closed at once because there were too many.",
+                &c.associations_refused,
+            ),
+            ("e2_pdus_received", "E2AP PDUs received.", &c.pdus_received),
+            ("e2_pdus_sent", "E2AP PDUs sent.", &c.pdus_sent),
+            (
+                "e2_pdus_undecodable",
+                "E2AP PDUs that could not be decoded.",
+                &c.pdus_undecodable,
+            ),
+            (
+                "e2_pdus_rejected",
+                "E2AP PDUs that were decoded and refused.",
+                &c.pdus_rejected,
+            ),
+            (
+                "e2_items_skipped",
+                "IEs, extension additions and values stepped over in PDUs that were used.",
+                &c.items_skipped,
+            ),
+            (
+                "e2_indications_foreign",
+                "RIC indications of requests that are not Cantor's.",
+                &c.indications_foreign,
+            ),
+            (
+                "e2_indications_dropped",
+                "RIC indications dropped by the link because its reader was slow.",
+                &c.indications_dropped,
+            ),
+            (
+                "e2_requests_timed_out",
+                "Requests that a node did not answer in time.",
+                &c.requests_timed_out,
+            ),
+            (
+                "e2_subscriptions_refused",
+                "Subscriptions that a node refused or ended.",
+                &c.subscriptions_refused,
+            ),
+        ] {
+            let counter = ConstCounter::new(counter.load(Ordering::Relaxed));
+            let metric = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+            counter.encode(metric)?;
+        }
+        Ok(())
+    }
 }
 
 impl Metrics {
