@@ -5,6 +5,7 @@
 pub mod decode;
 pub mod demo;
 pub mod run;
+pub mod top;
 pub mod tree;
 
 use crate::telemetry::{self, LogFormat};
@@ -44,6 +45,7 @@ enum Command {
     Decode(decode::Args),
     Run(run::Args),
     Demo(demo::Args),
+    Top(top::Args),
 }
 
 /// The command line, an argument or the configuration is wrong: nothing was started, exit code 2.
@@ -83,6 +85,7 @@ impl Command {
             Self::Decode(args) => args.execute(),
             Self::Run(args) => args.execute(),
             Self::Demo(args) => args.execute(),
+            Self::Top(args) => args.execute(),
         }
     }
 }
