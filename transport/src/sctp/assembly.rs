@@ -81,7 +81,8 @@ fn notified(octets: &[u8]) -> Result<Step, ReceiveError> {
     };
     match (field(0), field(8)) {
         (Some(ASSOC_CHANGE), Some(COMM_LOST)) => {
-            Err(io::Error::from(io::ErrorKind::ConnectionReset).into())
+            let lost = "the peer aborted the association, or its path is dead";
+            Err(io::Error::new(io::ErrorKind::ConnectionReset, lost).into())
         }
         (Some(ASSOC_CHANGE), Some(RESTART)) => Err(ReceiveError::Restarted),
         _ => Ok(Step::More),

@@ -129,6 +129,17 @@ async fn stopping_deletes_subscriptions_and_closes_in_order(protocol: Protocol) 
     link.running.await.unwrap();
 }
 
+async fn when_nobody_reads_any_more_the_link_ends_in_order(protocol: Protocol) {
+    let mut link = Link::start(protocol, Limits::default()).await;
+    let mut node = Node::connect(&link.address).await;
+    let subscription = node.set_up().await;
+    link.expect(&["up", "requested", "active"]).await;
+    drop(link.events);
+    assert_eq!(node.deleted().await, subscription.request);
+    node.wait_for_end().await;
+    link.running.await.unwrap();
+}
+
 async fn stopping_does_not_wait_for_peers_that_do_nothing(protocol: Protocol) {
     let limits = Limits {
         stop_wait: Duration::from_millis(50),
@@ -249,6 +260,7 @@ over_tcp_and_sctp!(
     the_newest_association_of_a_node_wins,
     stopping_deletes_subscriptions_and_closes_in_order,
     stopping_does_not_wait_for_peers_that_do_nothing,
+    when_nobody_reads_any_more_the_link_ends_in_order,
     a_silent_peer_is_closed_and_others_are_served_meanwhile,
     associations_beyond_the_limit_are_refused,
     a_slow_reader_loses_old_indications_and_nothing_else,

@@ -14,6 +14,7 @@ mod session;
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -110,11 +111,12 @@ impl Direct {
             () = stop.cancelled() => {}
         }
         let closing = async {
-            let all_closed = async { while tasks.join_next().await.is_some() {} };
+            let mut all_closed = pin!(async { while tasks.join_next().await.is_some() {} });
             tokio::select! {
-                () = all_closed => shared.outlet.hand_over_rest(&events).await,
-                () = shared.outlet.drain_into(&events) => {}
+                () = &mut all_closed => {}
+                () = shared.outlet.drain_into(&events) => all_closed.await,
             }
+            shared.outlet.hand_over_rest(&events).await;
         };
         let bound = shared.config.limits.stop_wait + CLOSING;
         if tokio::time::timeout(bound, closing).await.is_err() {

@@ -58,3 +58,6 @@ fn wanted(part: Part, function: &RanFunction, config: &Config) -> Option<Wanted>
         action_definition,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -240,6 +240,13 @@ impl Session {
                 None => break,
             }
         }
+        self.tell_statuses();
+        if matches!(self.phase, Phase::Stopping(_)) && self.subscriptions.is_idle() {
+            self.finish("Cantor stops");
+        }
+    }
+
+    fn tell_statuses(&mut self) {
         while let Some(status) = self.subscriptions.next_status() {
             if let Some(node) = &self.node {
                 self.events.push_back(RanEvent::Subscription {
@@ -247,9 +254,6 @@ impl Session {
                     status,
                 });
             }
-        }
-        if matches!(self.phase, Phase::Stopping(_)) && self.subscriptions.is_idle() {
-            self.finish("Cantor stops");
         }
     }
 

@@ -1,5 +1,6 @@
 //! E2 Setup (E2AP 8.3.1) and E2 Removal (8.3.6).
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use e2sm::common::Plmn;
@@ -49,19 +50,19 @@ impl Session {
         });
 
         let id = NodeId(request.node.to_string().into());
+        self.subscriptions.forgotten("the node set up again", now);
+        self.tell_statuses();
         if let Some(former) = self.node.take()
             && former.id != id
         {
+            let reason = format!("it set up as {id}");
             self.events.push_back(RanEvent::NodeDown {
                 node: former.id,
-                reason: format!("it set up as {id}"),
+                reason,
             });
-            self.subscriptions
-                .forgotten("the node set up under another name", now);
-            while self.subscriptions.next_status().is_some() {}
         }
         let part = Part::of(&request.node, &request.components);
-        let functions: std::collections::BTreeMap<_, _> = request
+        let functions: BTreeMap<_, _> = request
             .functions
             .into_iter()
             .map(identity::ran_function)
@@ -77,7 +78,6 @@ impl Session {
         });
         self.phase = Phase::Up;
         self.announce();
-        self.subscriptions.forgotten("the node set up again", now);
         self.plan(now);
     }
 
