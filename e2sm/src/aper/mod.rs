@@ -15,7 +15,7 @@ mod writer_fields;
 pub use error::{DecodeError, DecodeErrorKind, EncodeError, EncodeErrorKind, Locate, Segment};
 pub use notes::{Criticality, Notes, UnknownIe};
 pub use reader::{Preamble, Reader};
-pub use real::{real_from_octets, real_to_octets};
+use real::real_from_octets;
 pub use writer::{Addition, Writer};
 
 /// Items, octets or bits in one unit of fragmentation (X.691 §11.9.3.8).

@@ -30,6 +30,7 @@ pub struct Preamble {
 
 impl Preamble {
     /// Whether the OPTIONAL root component `index` (from 0, in order) is there.
+    #[inline]
     pub fn has(&self, index: u32) -> bool {
         index < self.count && (self.options >> (self.count - 1 - index)) & 1 == 1
     }
@@ -96,6 +97,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next `count` bits (at most 64) as a number.
+    #[inline]
     pub fn bits(&mut self, count: u32) -> Result<u64> {
         let count_bits = count as usize;
         if count_bits > self.end - self.pos {
@@ -108,8 +110,12 @@ impl<'a> Reader<'a> {
         let shift = (self.pos % 8) as u32;
         let last = (self.pos + count_bits).div_ceil(8);
         self.pos += count_bits;
-        let octets = self.bytes.get(first..last).unwrap_or_default();
-        // Nine octets when 64 bits begin inside an octet, so the sum is taken in 128 bits.
+        let rest = self.bytes.get(first..).unwrap_or_default();
+        if let (Some(eight), true) = (rest.first_chunk::<8>(), count + shift <= 64) {
+            return Ok(u64::from_be_bytes(*eight) << shift >> (64 - count));
+        }
+        // Near the end, or nine octets wide.
+        let octets = rest.get(..last - first).unwrap_or_default();
         let sum = octets
             .iter()
             .fold(0u128, |sum, octet| (sum << 8) | u128::from(*octet));
@@ -118,6 +124,7 @@ impl<'a> Reader<'a> {
     }
 
     /// One bit.
+    #[inline]
     pub fn bit(&mut self) -> Result<bool> {
         if self.pos >= self.end {
             return Err(self.truncated(1));
@@ -134,11 +141,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Goes to the next octet boundary.
+    #[inline]
     pub fn align(&mut self) {
         self.pos = self.pos.next_multiple_of(8);
     }
 
     /// The next `count` octets after alignment.
+    #[inline]
     pub fn octets(&mut self, count: usize) -> Result<&'a [u8]> {
         self.align();
         let start = self.pos / 8;
@@ -150,6 +159,7 @@ impl<'a> Reader<'a> {
     }
 
     /// INTEGER (lo..hi), X.691 §11.5.
+    #[inline]
     pub fn constrained(&mut self, lo: u64, hi: u64) -> Result<u64> {
         let span = hi - lo;
         let offset = match span {
@@ -231,6 +241,7 @@ impl<'a> Reader<'a> {
     }
 
     /// General length determinant (X.691 §11.9.3.5 to .8): the length, and whether another fragment follows.
+    #[inline]
     pub fn length(&mut self) -> Result<(usize, bool)> {
         self.align();
         let first = self.bits(8)?;
@@ -243,6 +254,7 @@ impl<'a> Reader<'a> {
     }
 
     /// SEQUENCE with an extension marker and `options` OPTIONAL root components (at most 63).
+    #[inline]
     pub fn sequence(&mut self, options: u32) -> Result<Preamble> {
         let extended = self.bit()?;
         Ok(Preamble {
@@ -312,6 +324,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Value of an extensible ENUMERATED with `root` root values.
+    #[inline]
     pub fn enumerated(&mut self, root: u32) -> Result<Alternative> {
         if self.bit()? {
             return Ok(Alternative::Addition(self.small_number()?));

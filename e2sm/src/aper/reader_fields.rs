@@ -26,10 +26,11 @@ impl<'a> Reader<'a> {
 
     /// OCTET STRING (SIZE(N)): aligned only if longer than two octets.
     pub fn octet_array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        if N > 2 {
-            self.align();
-        }
         let mut octets = [0; N];
+        if N > 2 {
+            octets.copy_from_slice(self.octets(N)?);
+            return Ok(octets);
+        }
         for octet in &mut octets {
             *octet = self.bits(8)? as u8;
         }

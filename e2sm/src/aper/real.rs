@@ -2,7 +2,7 @@
 
 /// Value of REAL contents octets: binary with base 2, 8 or 16, any scale factor and any mantissa length;
 /// decimal in the forms NR1 to NR3 of ISO 6093; the special values. `None` if they are not valid.
-pub fn real_from_octets(octets: &[u8]) -> Option<f64> {
+pub(super) fn real_from_octets(octets: &[u8]) -> Option<f64> {
     let Some((&first, rest)) = octets.split_first() else {
         return Some(0.0);
     };
@@ -87,51 +87,55 @@ fn decimal(text: &[u8]) -> Option<f64> {
     }
 }
 
-/// Contents octets of a REAL: base 2, odd mantissa, everything minimal (X.690 §11.3.1).
-pub fn real_to_octets(value: f64) -> Vec<u8> {
-    if value == 0.0 {
-        return if value.is_sign_negative() {
-            vec![0x43]
-        } else {
-            Vec::new()
-        };
-    }
-    if value.is_nan() {
-        return vec![0x42];
-    }
-    if value.is_infinite() {
-        return vec![if value > 0.0 { 0x40 } else { 0x41 }];
-    }
-    let bits = value.to_bits();
-    let fraction = bits & ((1 << 52) - 1);
-    let (mut mantissa, mut exponent) = match (bits >> 52) & 0x7ff {
-        0 => (fraction, -1074),
-        biased => (fraction | 1 << 52, biased as i64 - 1075),
-    };
-    exponent += i64::from(mantissa.trailing_zeros());
-    mantissa >>= mantissa.trailing_zeros();
+/// A REAL as it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Real {
+    /// Plus zero: no contents at all.
+    Zero,
+    /// Infinities, not a number and minus zero: one octet.
+    Special(u8),
+    /// mantissa * 2^exponent, the mantissa odd.
+    Binary {
+        negative: bool,
+        mantissa: u64,
+        exponent: i64,
+    },
+}
 
-    let sign = if value < 0.0 { 0x40 } else { 0 };
-    let mut octets = Vec::with_capacity(10);
-    match i8::try_from(exponent) {
-        Ok(short) => octets.extend([0x80 | sign, short as u8]),
-        Err(_) => {
-            octets.push(0x81 | sign);
-            octets.extend((exponent as i16).to_be_bytes());
+impl From<f64> for Real {
+    fn from(value: f64) -> Real {
+        if value == 0.0 {
+            return if value.is_sign_negative() {
+                Real::Special(0x43)
+            } else {
+                Real::Zero
+            };
+        }
+        if value.is_nan() {
+            return Real::Special(0x42);
+        }
+        if value.is_infinite() {
+            return Real::Special(if value > 0.0 { 0x40 } else { 0x41 });
+        }
+        let bits = value.to_bits();
+        let fraction = bits & ((1 << 52) - 1);
+        let (mantissa, exponent) = match (bits >> 52) & 0x7ff {
+            0 => (fraction, -1074),
+            biased => (fraction | 1 << 52, biased as i64 - 1075),
+        };
+        let even = mantissa.trailing_zeros();
+        Real::Binary {
+            negative: value < 0.0,
+            mantissa: mantissa >> even,
+            exponent: exponent + i64::from(even),
         }
     }
-    octets.extend(
-        mantissa
-            .to_be_bytes()
-            .into_iter()
-            .skip_while(|octet| *octet == 0),
-    );
-    octets
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aper::{Reader, Writer};
 
     #[test]
     fn binary_forms_that_peers_send_have_one_value() {
@@ -179,8 +183,14 @@ mod tests {
 
     #[test]
     fn written_values_are_minimal_and_read_back_exactly() {
-        assert_eq!(real_to_octets(10.0), [0x80, 0x01, 0x05]);
-        assert_eq!(real_to_octets(-1.25), [0xc0, 0xfe, 0x05]);
+        let written = |value: f64| {
+            let mut w = Writer::new();
+            w.real(value).unwrap();
+            w.finish()
+        };
+        assert_eq!(written(0.0), [0]);
+        assert_eq!(written(10.0), [3, 0x80, 0x01, 0x05]);
+        assert_eq!(written(-1.25), [3, 0xc0, 0xfe, 0x05]);
         let tiny = f64::from_bits(1);
         for value in [
             0.1,
@@ -193,13 +203,9 @@ mod tests {
             -0.0,
             f64::INFINITY,
         ] {
-            let back = real_from_octets(&real_to_octets(value)).unwrap();
+            let back = Reader::new(&written(value)).real().unwrap();
             assert_eq!(back.to_bits(), value.to_bits(), "{value:e}");
         }
-        assert!(
-            real_from_octets(&real_to_octets(f64::NAN))
-                .unwrap()
-                .is_nan()
-        );
+        assert!(Reader::new(&written(f64::NAN)).real().unwrap().is_nan());
     }
 }

@@ -30,7 +30,14 @@ impl Writer {
     }
 
     /// The low `count` bits (at most 64) of `value`.
+    #[inline]
     pub fn bits(&mut self, value: u64, count: u32) {
+        if self.free == 0 && count.is_multiple_of(8) {
+            let skip = 8 - count as usize / 8;
+            self.bytes
+                .extend_from_slice(value.to_be_bytes().get(skip..).unwrap_or_default());
+            return;
+        }
         let mut left = count;
         while left > 0 {
             if self.free == 0 {
@@ -149,7 +156,7 @@ impl Writer {
     }
 
     /// General length determinant below 16K.
-    fn short_length(&mut self, length: usize) {
+    pub(super) fn short_length(&mut self, length: usize) {
         self.align();
         if length < 128 {
             self.bits(length as u64, 8);
@@ -247,13 +254,15 @@ impl Writer {
             self.bytes.push(0);
         }
         let length = self.bytes.len() - start - 1;
+        if length < 128 {
+            if let Some(determinant) = self.bytes.get_mut(start) {
+                *determinant = length as u8;
+            }
+            return Ok(());
+        }
         if length < FRAGMENT {
-            let determinant = if length < 128 {
-                vec![length as u8]
-            } else {
-                (0x8000 | length as u16).to_be_bytes().to_vec()
-            };
-            self.bytes.splice(start..=start, determinant);
+            self.bytes
+                .splice(start..=start, (0x8000 | length as u16).to_be_bytes());
             return Ok(());
         }
         let contents = self.bytes.split_off(start + 1);

@@ -1,6 +1,7 @@
 //! Writing strings and REAL.
 
-use super::{BitString, EncodeError, EncodeErrorKind, Writer, real_to_octets};
+use super::real::Real;
+use super::{BitString, EncodeError, EncodeErrorKind, Writer};
 
 type Result<T> = std::result::Result<T, EncodeError>;
 
@@ -102,9 +103,29 @@ impl Writer {
         self.octet_string(&latin1(text)?)
     }
 
-    /// REAL: base 2, minimal.
+    /// REAL (X.691 §15): base 2, everything minimal (X.690 §11.3.1).
     pub fn real(&mut self, value: f64) -> Result<()> {
-        self.octet_string(&real_to_octets(value))
+        match Real::from(value) {
+            Real::Zero => self.short_length(0),
+            Real::Special(octet) => {
+                self.short_length(1);
+                self.bits(u64::from(octet), 8);
+            }
+            Real::Binary {
+                negative,
+                mantissa,
+                exponent,
+            } => {
+                let exponent_octets: u32 = if i8::try_from(exponent).is_ok() { 1 } else { 2 };
+                let mantissa_octets = (64 - mantissa.leading_zeros()).div_ceil(8);
+                self.short_length((1 + exponent_octets + mantissa_octets) as usize);
+                let sign = if negative { 0x40 } else { 0 };
+                self.bits(0x80 | sign | u64::from(exponent_octets - 1), 8);
+                self.bits(exponent as u64, exponent_octets * 8);
+                self.bits(mantissa, mantissa_octets * 8);
+            }
+        }
+        Ok(())
     }
 }
 
