@@ -190,6 +190,7 @@ async fn tell(
             }
             Ok(Event::Link(Link::Connecting) | Event::Dropped { .. }) => continue,
             Ok(Event::Status { status, .. }) => match status.state {
+                Registration::Bound if status.policy.is_empty() => "bound".to_owned(),
                 Registration::Bound => format!("bound; policy {}", status.policy),
                 Registration::Unbound => format!("no UE fits yet: {}", status.detail),
                 Registration::Pending => continue,

@@ -13,7 +13,7 @@
 //! ```text
 //!  16 sequence u64, from 0 · 24 send time i64, Unix time in µs
 //! ```
-//! Kind 1, end, sender to receiver (three copies): `16 packets sent u64 · 24 send time i64`.
+//! Kind 1, end, sender to receiver, repeated until a report answers it: `16 packets sent u64 · 24 send time i64`.
 //!
 //! Kind 2, report, receiver to sender. Counts are since the session's begin, so that a lost report loses no
 //! count; delays are of the packets since the last report:
@@ -78,7 +78,7 @@ pub struct Report {
     pub newest_sent_us: i64,
     /// Time between the arrival of that packet and this report, µs.
     pub held_us: u32,
-    /// The end packet was seen: this report is the last one.
+    /// The end packet was seen.
     pub ended: bool,
 }
 

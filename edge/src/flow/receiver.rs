@@ -10,10 +10,13 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::UdpSocket;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// Packets read before timers and the end get their turn.
 const BATCH: usize = 64;
+/// Packets may still be on their way when the sender says that it has finished.
+const SETTLE: Duration = Duration::from_millis(500);
 
 /// Settings of a receiver.
 #[derive(Clone, Debug)]
@@ -87,6 +90,8 @@ pub struct Receiver {
 struct Session {
     track: Track,
     from: SocketAddr,
+    /// When the first end packet came.
+    ended: Option<Instant>,
     last_report_sent: bool,
     sampled_bytes: u64,
     sampled_packets: u64,
@@ -199,6 +204,7 @@ impl Receiver {
             // Reported at once, and for each copy: the sender waits for it.
             Err(packets) => {
                 flow.track.end(packets);
+                flow.ended.get_or_insert_with(Instant::now);
                 flow.last_report_sent = false;
                 self.report(now_us);
             }
@@ -213,6 +219,7 @@ impl Receiver {
         let flow = Session {
             track: Track::new(session),
             from,
+            ended: None,
             last_report_sent: false,
             sampled_bytes: 0,
             sampled_packets: 0,
@@ -243,7 +250,7 @@ impl Receiver {
             let new_bytes = bytes - std::mem::replace(&mut flow.sampled_bytes, bytes);
             let new_packets = packets - std::mem::replace(&mut flow.sampled_packets, packets);
             let lost_before = std::mem::replace(&mut flow.sampled_lost, lost);
-            if flow.track.ended() && new_packets == 0 {
+            if flow.ended.is_some() && new_packets == 0 {
                 continue;
             }
             on_sample(&ReceiverSample {
@@ -258,8 +265,14 @@ impl Receiver {
         }
     }
 
+    /// Every session has ended, and nothing of it is missing, or was missing for a while.
     fn all_ended(&self) -> bool {
-        !self.sessions.is_empty() && self.sessions.values().all(|flow| flow.track.ended())
+        let over = |flow: &Session| {
+            let settled = flow.track.lost() == 0;
+            flow.ended
+                .is_some_and(|at| settled || at.elapsed() >= SETTLE)
+        };
+        !self.sessions.is_empty() && self.sessions.values().all(over)
     }
 
     fn failed(&self, source: std::io::Error) -> Error {

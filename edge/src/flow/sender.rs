@@ -19,6 +19,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Packets sent before timers, reports and the end get their turn.
 const BATCH: usize = 64;
+/// Time between two packets that say that the flow has ended.
+const END_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Settings of a sender.
 #[derive(Clone, Debug)]
@@ -295,38 +297,54 @@ impl Run {
         Ok(())
     }
 
-    /// Says that the flow has ended, and waits for the receiver's last report.
+    /// Says that the flow has ended, again and again until the receiver's report shows nothing missing: packets may
+    /// still be on their way. What is missing for longer than a while is lost.
     async fn finish(&mut self, stop: &CancellationToken) -> Result<(), Error> {
+        let begin = Instant::now();
+        let mut ended = None;
+        while begin.elapsed() < self.sender.config.linger {
+            self.send_end().await?;
+            let round = timeout(END_INTERVAL, self.complete());
+            tokio::select! {
+                complete = round => match complete {
+                    Ok(done) => return done,
+                    Err(_) if self.feedback.ended() => {
+                        let since = *ended.get_or_insert_with(Instant::now);
+                        if since.elapsed() >= 3 * END_INTERVAL {
+                            return Ok(());
+                        }
+                    }
+                    Err(_) => {}
+                },
+                // One who is told to stop waits for one report at most.
+                () = async { stop.cancelled().await; sleep(END_INTERVAL).await } => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    async fn send_end(&mut self) -> Result<(), Error> {
         let end = Packet::End {
             session: self.sender.session,
             packets: self.sent_packets,
             sent_us: unix_micros(),
         };
         let length = end.encode(&mut self.packet);
-        for _ in 0..3 {
-            let sent = self
-                .sender
-                .socket
-                .send_to(&self.packet[..length], self.sender.config.to);
-            sent.await.map_err(|e| self.sender.failed("send to", e))?;
+        let Sender { socket, config, .. } = &self.sender;
+        let sent = socket.send_to(&self.packet[..length], config.to).await;
+        sent.map_err(|e| self.sender.failed("send to", e))?;
+        Ok(())
+    }
+
+    /// Reads reports until one says that all has come.
+    async fn complete(&mut self) -> Result<(), Error> {
+        let mut inbox = [0; REPORT_BYTES];
+        while !(self.feedback.ended() && self.feedback.lost_packets() == 0) {
+            let received = self.sender.socket.recv_from(&mut inbox).await;
+            let (length, _) = received.map_err(|e| self.sender.failed("get reports of", e))?;
+            self.report(&inbox[..length]);
         }
-        let limit = self.sender.config.linger;
-        let last_report = async {
-            let mut inbox = [0; REPORT_BYTES];
-            while !self.feedback.ended() {
-                match self.sender.socket.recv_from(&mut inbox).await {
-                    Ok((length, _)) => self.report(&inbox[..length]),
-                    Err(e) => return Err(self.sender.failed("get reports of", e)),
-                }
-            }
-            Ok(())
-        };
-        let linger = timeout(limit, last_report);
-        // Without a last report the summary has what came before. One who is told to stop does not wait long.
-        tokio::select! {
-            waited = linger => waited.unwrap_or(Ok(())),
-            () = async { stop.cancelled().await; sleep(Duration::from_millis(100)).await } => Ok(()),
-        }
+        Ok(())
     }
 
     fn report(&mut self, bytes: &[u8]) {
