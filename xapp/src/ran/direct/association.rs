@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 use transport::{Connection, Sender};
 
 use super::Shared;
@@ -27,7 +28,7 @@ pub(super) async fn serve(
     let (sender, mut receiver) = connection.split();
     receiver.set_max_message(shared.config.limits.pdu);
     let (unsent, queue) = mpsc::channel(shared.config.limits.unsent);
-    let mut writer = tokio::spawn(write(sender, queue));
+    let mut writer = AbortOnDropHandle::new(tokio::spawn(write(sender, queue)));
     // Cancelled when the node sets up over another association.
     let superseded = CancellationToken::new();
     let mut session = Session::new(
@@ -77,8 +78,9 @@ pub(super) async fn serve(
     }
     tracing::info!(%peer, reason, "E2 association closed");
     drop(unsent);
-    if !writer.is_finished() && tokio::time::timeout(LAST_PDUS, &mut writer).await.is_err() {
-        writer.abort();
+    if !writer.is_finished() {
+        // A peer that does not read them does not get them.
+        let _ = tokio::time::timeout(LAST_PDUS, writer).await;
     }
 }
 

@@ -78,7 +78,7 @@ impl Default for Limits {
             setup_wait: Duration::from_secs(15),
             answer_wait: Duration::from_secs(3),
             stop_wait: Duration::from_secs(2),
-            unsent: 64,
+            unsent: 256,
             indications: 4096,
             indication_octets: 64 << 20,
         }
