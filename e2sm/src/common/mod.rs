@@ -7,7 +7,7 @@ mod ue;
 
 pub use cell::{Cgi, Guami, Gummei, SNssai};
 pub use node::{EnbId, GlobalEnbId, GlobalGnbId, GlobalNgEnbId, GlobalNgRanNodeId, GnbId, NgEnbId};
-pub use plmn::Plmn;
+pub use plmn::{NotAPlmn, Plmn};
 pub use ue::{
     CellRnti, EnGnbUeId, EnbUeId, GnbCuUpUeId, GnbDuUeId, GnbUeId, NgEnbDuUeId, NgEnbUeId, RanUeId,
     UeId,

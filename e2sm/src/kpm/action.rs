@@ -2,7 +2,7 @@
 
 use super::{
     BinRangeDefinition, Dialect, MeasCondition, MeasInfo, MeasurementType, UeCondition,
-    measure::{read_granularity, write_granularity},
+    report::{read_granularity, write_granularity},
     whole,
 };
 use crate::aper::{

@@ -2,7 +2,7 @@
 
 use super::{
     Dialect, MatchingConditionItem, MeasData, MeasInfo, MeasReport, Measurement, MeasurementType,
-    measure::{read_granularity, write_granularity},
+    report::{read_granularity, write_granularity},
     whole,
 };
 use crate::aper::{

@@ -7,6 +7,18 @@
 //! Clauses named at the types are those of v03.00. Unknown extension additions, alternatives and values are stepped over and
 //! counted in the [`Notes`](crate::aper::Notes) that every decoder returns; the rest is used.
 //!
+//! ```
+//! use e2sm::kpm::{Dialect, IndicationMessage, MeasReport, MeasValue};
+//! let report = MeasReport::single([("DRB.UEThpDl", MeasValue::Real(1001.072)), ("RRU.PrbTotDl", MeasValue::Integer(1574))]);
+//! let octets = IndicationMessage::Format1(report).encode(Dialect::Standard)?;
+//!
+//! let (message, notes) = IndicationMessage::decode(&octets, Dialect::Standard)?;
+//! let values: Vec<_> = message.measurements(&[]).map(|m| (m.measure.name(), m.value.as_f64())).collect();
+//! assert_eq!(values, [(Some("DRB.UEThpDl"), Some(1001.072)), (Some("RRU.PrbTotDl"), Some(1574.0))]);
+//! assert_eq!(notes.skipped(), 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! From v4 on, `LogicalOR` has two root values and with that one bit more: conditions chained by it in message format 2 and
 //! action format 3 are understood up to v3 only.
 
@@ -18,6 +30,8 @@ mod header;
 mod label;
 mod measure;
 mod message;
+mod record;
+mod report;
 mod trigger;
 
 pub use action::{ActionDefinition, ActionFormat, BinRangeFor, CellAction};
@@ -31,13 +45,12 @@ pub use description::{
 };
 pub use header::{IndicationHeader, TimeStamp};
 pub use label::{BeamId, Label, MeasurementLabel, StartEnd};
-pub use measure::{
-    MeasData, MeasInfo, MeasRecord, MeasReport, MeasValue, Measurement, MeasurementType,
-    ReportCondition,
-};
+pub use measure::{MeasInfo, MeasurementType, ReportCondition};
 pub use message::{
     ConditionReport, ConditionUes, IndicationMessage, MatchedPerPeriod, UeMeasReport,
 };
+pub use record::{MeasData, MeasRecord, MeasValue};
+pub use report::{MeasReport, Measurement};
 pub use trigger::EventTrigger;
 
 use crate::aper::{DecodeError, Locate, Notes, Reader};

@@ -2,8 +2,10 @@
 //! emulators and a real OAI gNB.
 
 mod captures;
+mod ids;
 mod index;
 mod json;
+mod lines;
 mod pycrate;
 
 use std::path::PathBuf;
