@@ -5,7 +5,7 @@
 //! roots, which is another encoding of the same types: [`Dialect::FlexRic2023`].
 //!
 //! Clauses named at the types are those of v03.00. Unknown extension additions, alternatives and values are stepped over and
-//! counted in the [`Notes`](crate::aper::Notes) that every decoder returns; the rest is used.
+//! counted in the [`Notes`] that every decoder returns; the rest is used.
 //!
 //! ```
 //! use e2sm::kpm::{Dialect, IndicationMessage, MeasReport, MeasValue};
