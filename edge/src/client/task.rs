@@ -132,7 +132,7 @@ impl Task {
                         self.receive(message);
                     }
                     Ok(None) => return Ok("the xApp closed the stream".into()),
-                    Err(status) => return Ok(describe(&status)),
+                    Err(status) => return Ok(ended(&status)),
                 },
                 room = outbound.reserve(), if !self.pending.is_empty() => match room {
                     Ok(room) => {
@@ -433,8 +433,8 @@ async fn open(
     // The channel is new: there is room. The xApp may wait for it before it answers the call.
     let _ = outbound.try_send(request(Out::Hello(hello)));
     let response = client.guide(ReceiverStream::new(requests)).await;
-    let mut inbound = response.map_err(|e| describe(&e))?.into_inner();
-    match inbound.message().await.map_err(|e| describe(&e))? {
+    let mut inbound = response.map_err(|e| ended(&e))?.into_inner();
+    match inbound.message().await.map_err(|e| ended(&e))? {
         Some(pb::GuideResponse {
             message: Some(In::Welcome(welcome)),
         }) => Ok((inbound, welcome)),
@@ -456,6 +456,15 @@ fn text(mut text: String) -> String {
         text.shrink_to_fit();
     }
     text
+}
+
+/// Why a stream ended, in the words of the xApp or of the transport.
+fn ended(status: &tonic::Status) -> String {
+    let why = match status.message() {
+        "" => status.code().description(),
+        message => message,
+    };
+    text(format!("the stream ended: {why}"))
 }
 
 /// An error with its causes: transport errors say what happened only in them.

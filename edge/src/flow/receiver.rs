@@ -155,6 +155,7 @@ impl Receiver {
             }
         }
         self.sample(&mut on_sample);
+        self.report(unix_micros());
         Ok(ReceiverSummary {
             flows: self.sessions.values().map(|s| s.track.totals()).collect(),
             ignored_packets: self.ignored,
@@ -200,8 +201,10 @@ impl Receiver {
             Ok((sequence, sent_us)) => {
                 let ip_bytes = bytes.len() + header_bytes(from);
                 flow.track.data(sequence, sent_us, ip_bytes as u64, now_us);
+                // It came after the end: what was reported last is no longer true.
+                flow.last_report_sent = false;
             }
-            // Reported at once, and for each copy: the sender waits for it.
+            // Reported at once, and each time: the sender waits for it.
             Err(packets) => {
                 flow.track.end(packets);
                 flow.ended.get_or_insert_with(Instant::now);
