@@ -136,8 +136,8 @@ impl FlowSpec {
         Ok(())
     }
 
-    /// The registration message, with the rate at which the flow sends now.
-    pub(super) fn registration(&self, current_rate_bps: f64) -> pb::RegisterFlow {
+    /// The registration message.
+    pub(super) fn registration(&self) -> pb::RegisterFlow {
         let micros =
             |d: Option<Duration>| d.map_or(0, |d| u64::try_from(d.as_micros()).unwrap_or(u64::MAX));
         pb::RegisterFlow {
@@ -150,7 +150,7 @@ impl FlowSpec {
             wired_delay_us: micros(self.wired_delay),
             frame_interval_us: micros(self.frame_interval),
             policies: self.policies.clone(),
-            current_rate_bps: current_rate_bps as u64,
+            current_rate_bps: self.settings.start_rate_bps as u64,
         }
     }
 }

@@ -6,6 +6,8 @@
 
 mod backoff;
 mod config;
+mod connect;
+mod flow;
 mod task;
 
 pub use config::{Config, FlowSpec, Ue};

@@ -1,29 +1,23 @@
 //! The task behind a client: one loop that owns the connection and every flow.
 
 use super::backoff::Backoff;
-use super::{Channels, Command, Config, Event, FlowSpec, Link, Registration, Shared, Status, lock};
+use super::connect::{ended, open, request, text};
+use super::flow::Flow;
+use super::{Channels, Command, Config, Event, FlowSpec, Link, Registration, Status, lock};
 use crate::Error;
-use crate::guidance::{FlowGuidance, Outcome, Pacing};
+use crate::guidance::Outcome;
 use proto::guidance as pb;
-use proto::guidance::guidance_service_client::GuidanceServiceClient;
 use proto::guidance::{guide_request::Message as Out, guide_response::Message as In};
 use rand::{SeedableRng, rngs::SmallRng};
 use std::collections::{HashMap, VecDeque, hash_map::Entry};
 use std::pin::pin;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
-use tokio_stream::wrappers::ReceiverStream;
-use tonic::Streaming;
 use tonic::transport::Endpoint;
 
 /// Messages that gRPC has not taken yet.
 const OUTBOUND: usize = 64;
-/// Larger messages of the xApp are refused; a batch for 4096 flows has less than 800 KiB.
-const MAX_MESSAGE: usize = 1 << 20;
-/// Longest text of the xApp that is kept (a reason, a detail, a name).
-const MAX_TEXT: usize = 512;
 
 pub(super) struct Task {
     config: Config,
@@ -42,14 +36,6 @@ pub(super) struct Task {
 enum Pending {
     Register(String),
     Unregister(String),
-}
-
-struct Flow {
-    spec: FlowSpec,
-    guidance: FlowGuidance,
-    pacing: watch::Sender<Pacing>,
-    status: watch::Sender<Status>,
-    shared: Arc<Mutex<Shared>>,
 }
 
 /// All clones of the client and all handles are gone.
@@ -197,7 +183,7 @@ impl Task {
         Ok(())
     }
 
-    fn register(&mut self, mut spec: FlowSpec) -> Result<Channels, Error> {
+    fn register(&mut self, spec: FlowSpec) -> Result<Channels, Error> {
         self.drop_abandoned();
         // An unregistration that waits still takes a place: a stalled xApp must not make the queue grow.
         let max = self.config.max_flows;
@@ -208,31 +194,12 @@ impl Task {
             Entry::Occupied(entry) => return Err(Error::DuplicateFlow(entry.key().clone())),
             Entry::Vacant(entry) => entry,
         };
-        let now = self.epoch.elapsed();
-        let fallback = std::mem::replace(
-            &mut spec.fallback,
-            Box::new(crate::fallback::SafeRate::default()),
-        );
-        let mut guidance = FlowGuidance::new(spec.settings.clone(), fallback, now);
-        let (pacing, pacing_out) = watch::channel(guidance.pacing(now));
-        let (status, status_out) = watch::channel(Status::default());
-        let shared = Arc::new(Mutex::new(Shared::default()));
-        let channels = Channels {
-            pacing: pacing_out,
-            status: status_out,
-            shared: shared.clone(),
-        };
+        let (flow, channels) = Flow::new(spec, self.epoch.elapsed());
         if matches!(*self.link.borrow(), Link::Connected { .. }) {
             self.pending
-                .push_back(Pending::Register(spec.flow_id.clone()));
+                .push_back(Pending::Register(entry.key().clone()));
         }
-        entry.insert(Flow {
-            spec,
-            guidance,
-            pacing,
-            status,
-            shared,
-        });
+        entry.insert(flow);
         Ok(channels)
     }
 
@@ -241,7 +208,7 @@ impl Task {
         let connected = matches!(*self.link.borrow(), Link::Connected { .. });
         let pending = &mut self.pending;
         self.flows.retain(|flow_id, flow| {
-            let kept = Arc::strong_count(&flow.shared) > 1;
+            let kept = !flow.is_abandoned();
             if !kept && connected {
                 pending.push_back(Pending::Unregister(flow_id.clone()));
             }
@@ -255,10 +222,10 @@ impl Task {
                 Some(Out::UnregisterFlow(pb::UnregisterFlow { flow_id }))
             }
             // It may be gone again; its unregistration follows.
-            Pending::Register(flow_id) => self.flows.get(&flow_id).map(|flow| {
-                let rate = flow.pacing.borrow().rate_bps;
-                Out::RegisterFlow(flow.spec.registration(rate))
-            }),
+            Pending::Register(flow_id) => self
+                .flows
+                .get(&flow_id)
+                .map(|flow| Out::RegisterFlow(flow.registration())),
         }
     }
 
@@ -382,101 +349,4 @@ impl Task {
         // Nobody has to listen to events, here and below.
         let _ = self.events.send(Event::Link(link));
     }
-}
-
-impl Flow {
-    /// Publishes what is to be applied now, if it changed.
-    fn publish(&mut self, flow_id: &str, now: Duration, events: &broadcast::Sender<Event>) {
-        let new = self.guidance.pacing(now);
-        let from = self.pacing.borrow().phase;
-        let (to, rate_bps) = (new.phase, new.rate_bps);
-        self.pacing.send_if_modified(|old| {
-            let changed = *old != new;
-            *old = new;
-            changed
-        });
-        if from != to {
-            tracing::debug!(flow_id, %from, %to, rate_bps, "flow changed its phase");
-            let _ = events.send(Event::Phase {
-                flow_id: flow_id.to_owned(),
-                from,
-                to,
-                rate_bps,
-            });
-        }
-    }
-
-    fn set_status(&mut self, flow_id: &str, status: Status, events: &broadcast::Sender<Event>) {
-        if *self.status.borrow() == status {
-            return;
-        }
-        if status.state == Registration::Refused {
-            tracing::warn!(flow_id, detail = status.detail, "the xApp refused the flow");
-        }
-        self.status.send_replace(status.clone());
-        let _ = events.send(Event::Status {
-            flow_id: flow_id.to_owned(),
-            status,
-        });
-    }
-}
-
-/// Connects and opens the stream, up to the xApp's first message.
-async fn open(
-    endpoint: Endpoint,
-    hello: pb::Hello,
-    outbound: mpsc::Sender<pb::GuideRequest>,
-    requests: mpsc::Receiver<pb::GuideRequest>,
-) -> Result<(Streaming<pb::GuideResponse>, pb::Welcome), String> {
-    let channel = endpoint.connect().await.map_err(|e| describe(&e))?;
-    let mut client = GuidanceServiceClient::new(channel).max_decoding_message_size(MAX_MESSAGE);
-    // The channel is new: there is room. The xApp may wait for it before it answers the call.
-    let _ = outbound.try_send(request(Out::Hello(hello)));
-    let response = client.guide(ReceiverStream::new(requests)).await;
-    let mut inbound = response.map_err(|e| ended(&e))?.into_inner();
-    match inbound.message().await.map_err(|e| ended(&e))? {
-        Some(pb::GuideResponse {
-            message: Some(In::Welcome(welcome)),
-        }) => Ok((inbound, welcome)),
-        Some(_) => Err("the xApp's first message is not a welcome".into()),
-        None => Err("the xApp closed the stream".into()),
-    }
-}
-
-fn request(message: Out) -> pb::GuideRequest {
-    pb::GuideRequest {
-        message: Some(message),
-    }
-}
-
-/// The text, cut to what is worth keeping.
-fn text(mut text: String) -> String {
-    if text.len() > MAX_TEXT {
-        text.truncate(text.floor_char_boundary(MAX_TEXT));
-        text.shrink_to_fit();
-    }
-    text
-}
-
-/// Why a stream ended, in the words of the xApp or of the transport.
-fn ended(status: &tonic::Status) -> String {
-    let why = match status.message() {
-        "" => status.code().description(),
-        message => message,
-    };
-    text(format!("the stream ended: {why}"))
-}
-
-/// An error with its causes: transport errors say what happened only in them.
-fn describe(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut out = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !out.contains(&cause_text) {
-            out = format!("{out}: {cause_text}");
-        }
-        source = cause.source();
-    }
-    text(out)
 }

@@ -13,6 +13,7 @@ pub mod packet;
 mod delay;
 mod feedback;
 mod receiver;
+mod run;
 mod sender;
 mod track;
 
