@@ -36,18 +36,21 @@ pub enum Error {
     #[error(transparent)]
     Config(#[from] config::Error),
     /// An address cannot be listened on.
-    #[error("cannot listen on {address} ({key}): {source}")]
+    #[error("cannot listen on {address} ({key}): {cause}")]
     Listen {
         /// The setting.
         key: &'static str,
         /// The address.
         address: String,
         /// Cause.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
     /// The RAN link cannot begin.
-    #[error("ran.listen: {0}")]
-    Ran(std::io::Error),
+    #[error("ran.listen: {cause}{}", no_sctp(.cause))]
+    Ran {
+        /// Cause.
+        cause: std::io::Error,
+    },
     /// Reflection was built from a bad descriptor.
     #[error("gRPC reflection: {0}")]
     Reflection(#[from] tonic_reflection::server::Error),
@@ -103,7 +106,9 @@ pub async fn run(config: Config, stop: CancellationToken) -> Result<Running, Err
 
 /// Begins to listen for E2 nodes.
 async fn direct(ran: &config::Ran, stop: CancellationToken) -> Result<Link, Error> {
-    let link = Direct::bind(ran.direct()).await.map_err(Error::Ran)?;
+    let link = Direct::bind(ran.direct())
+        .await
+        .map_err(|cause| Error::Ran { cause })?;
     let addresses = link.local_addresses();
     let counters = link.counters();
     let (sender, events) = mpsc::channel(EVENTS);
@@ -224,6 +229,8 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
     let addresses = link.addresses.clone();
     let done = tokio::spawn(async move {
         let ended = tokio::select! {
+            // First: once it is told to stop, parts may end before this task looks.
+            biased;
             () = stop.cancelled() => Ok(()),
             part = parts.join_next() => Err(Error::Ended(match part {
                 Some(Ok((part, ()))) => part,
@@ -260,19 +267,28 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
 async fn bind(key: &'static str, address: SocketAddr) -> Result<TcpListener, Error> {
     TcpListener::bind(address)
         .await
-        .map_err(|source| Error::Listen {
+        .map_err(|cause| Error::Listen {
             key,
             address: address.to_string(),
-            source,
+            cause,
         })
 }
 
 fn address(listener: &TcpListener) -> Result<SocketAddr, Error> {
-    listener.local_addr().map_err(|source| Error::Listen {
+    listener.local_addr().map_err(|cause| Error::Listen {
         key: "listen",
         address: "a chosen port".into(),
-        source,
+        cause,
     })
+}
+
+/// What to do where the kernel has no SCTP.
+fn no_sctp(error: &std::io::Error) -> &'static str {
+    if error.to_string().contains("sctp://") && !transport::sctp_available() {
+        "; load the kernel's SCTP (modprobe sctp), or listen on tcp://HOST:PORT for development"
+    } else {
+        ""
+    }
 }
 
 fn millis(ms: u32) -> Duration {

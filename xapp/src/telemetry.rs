@@ -15,11 +15,11 @@ pub enum LogFormat {
 /// A log filter that cannot be understood.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "log filter \"{filter}\": {source}; write a level (error, warn, info, debug, trace) or directives such as info,xapp::ran=debug"
+    "log filter \"{filter}\": {cause}; write a level (error, warn, info, debug, trace) or directives such as info,xapp::ran=debug"
 )]
 pub struct FilterError {
     filter: String,
-    source: tracing_subscriber::filter::ParseError,
+    cause: tracing_subscriber::filter::ParseError,
 }
 
 /// Sends log lines to stderr from now on. Does nothing if logs were set up before.
@@ -27,9 +27,9 @@ pub struct FilterError {
 /// # Errors
 /// When `filter` is neither a level nor a list of directives.
 pub fn init_logs(format: LogFormat, filter: &str) -> Result<(), FilterError> {
-    let filter = EnvFilter::try_new(filter).map_err(|source| FilterError {
+    let filter = EnvFilter::try_new(filter).map_err(|cause| FilterError {
         filter: filter.to_owned(),
-        source,
+        cause,
     })?;
     let stderr = std::io::stderr();
     let colours = stderr.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());

@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration. Every text names the source and the key, and says what to write.
+//! What can be wrong with a configuration. Every text names the origin and the key, and says what to write.
 
 use super::Origin;
 use std::path::PathBuf;
@@ -7,12 +7,12 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be read.
-    #[error("{}: cannot read the configuration: {source}", path.display())]
+    #[error("{}: cannot read the configuration: {cause}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
         /// Cause.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
     /// The file is not TOML.
     #[error("{}: not valid TOML: {text}", path.display())]

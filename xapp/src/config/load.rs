@@ -132,9 +132,9 @@ impl Loaded {
 }
 
 fn read_file(path: &Path, defaults: &Table, settings: &mut Vec<Setting>) -> Result<(), Error> {
-    let text = std::fs::read_to_string(path).map_err(|source| Error::Read {
+    let text = std::fs::read_to_string(path).map_err(|cause| Error::Read {
         path: path.to_owned(),
-        source,
+        cause,
     })?;
     let table: Table = text
         .parse()
