@@ -1,6 +1,6 @@
 //! A 5G cell as a pure state machine, and the same cell as a live E2 node.
 //!
-//! - [`radio`], [`mac`], [`rlc`]: what the layers do, one topic a file.
+//! - [`radio`], [`mac`], [`rlc`], [`pdcp`]: what the layers do, one topic a file.
 //! - [`cell`]: the cell, told the time in slots.
 //! - [`closed_loop`]: cell, paced senders and rate controllers in virtual time.
 //! - [`live`]: the cell by the wall clock, relaying real UDP packets.
@@ -14,6 +14,7 @@ pub mod live;
 pub mod mac;
 pub mod measure;
 pub mod node;
+pub mod pdcp;
 pub mod plot;
 pub mod radio;
 pub mod rlc;

@@ -37,6 +37,8 @@ pub enum Fate {
 /// A packet that has left the base station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure {
+    /// PDCP count: its place among the SDUs that the queue took.
+    pub sequence: u64,
     /// The packet; `None` for background traffic, which the cell makes itself.
     pub id: Option<u64>,
     /// Octets, IP header included.
@@ -45,6 +47,13 @@ pub struct Departure {
     pub arrived: u64,
     /// What became of it.
     pub fate: Fate,
+}
+
+impl Departure {
+    /// Octets with the PDCP header.
+    pub fn octets(&self) -> u64 {
+        u64::from(self.len + PDCP_HEADER)
+    }
 }
 
 /// The part of a transport block that belongs to this bearer: consecutive SDUs, the first and last may be segments.
@@ -223,7 +232,8 @@ impl RlcQueue {
         payload
     }
 
-    /// HARQ has settled a transport block: reports the packets whose fate is thereby known, in order of arrival.
+    /// HARQ has settled a transport block: reports the packets whose fate is thereby known, in their order
+    /// within the block.
     pub fn settle(&mut self, payload: Payload, fate: Fate, mut report: impl FnMut(Departure)) {
         let last = payload.count - 1;
         for i in 0..payload.count {
@@ -250,6 +260,7 @@ impl RlcQueue {
                 Fate::Delivered
             };
             report(Departure {
+                sequence: payload.first + u64::from(i),
                 id: sdu.id,
                 len: sdu.octets - PDCP_HEADER,
                 arrived: sdu.arrived,

@@ -186,16 +186,20 @@ proptest! {
             prop_assert!(seen.insert(output.id), "packet {} left twice", output.id);
             prop_assert_eq!(output.len, offered[output.id as usize]);
         }
+        for ue in 0..2 {
+            let delivered = outputs.iter().filter(|o| o.ue == ue && o.fate == Fate::Delivered);
+            prop_assert!(delivered.is_sorted_by_key(|o| o.id), "out of order");
+        }
         let mut refused_by_rlc = 0;
         for (index, ue) in cell.ues().enumerate() {
             let rlc = ue.rlc;
-            let settled = rlc.delivered_octets + rlc.lost_octets + rlc.refused_octets;
+            let settled = ue.pdcp.delivered_octets + ue.pdcp.late_octets + rlc.lost_octets + rlc.refused_octets;
             prop_assert_eq!(rlc.arrived_octets, settled + cell.open_octets(index));
             let delivered: u64 = outputs.iter()
                 .filter(|o| o.ue == index && o.fate == Fate::Delivered)
                 .map(|o| u64::from(o.len + PDCP_HEADER))
                 .sum();
-            prop_assert_eq!(rlc.delivered_octets, delivered);
+            prop_assert_eq!(ue.pdcp.delivered_octets, delivered);
             prop_assert!(ue.queue_octets <= limit);
             refused_by_rlc += rlc.refused_sdus;
         }

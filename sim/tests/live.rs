@@ -37,12 +37,7 @@ async fn datagrams_cross_the_cell_unchanged_and_too_long_ones_are_counted() {
     let receiver = UdpSocket::bind(loopback()).await.unwrap();
     let relay = RelayConfig::new(0, loopback(), receiver.local_addr().unwrap());
     let stop = CancellationToken::new();
-    // Without errors no datagram overtakes another.
-    let ue = UeConfig {
-        first_error: 0.0,
-        ..UeConfig::default()
-    };
-    let cell = live::start(config(vec![relay], ue), stop.clone())
+    let cell = live::start(config(vec![relay], UeConfig::default()), stop.clone())
         .await
         .unwrap();
 

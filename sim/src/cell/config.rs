@@ -30,6 +30,9 @@ pub struct CellConfig {
     pub harq_processes: usize,
     /// Slots from a transmission to the next one of the same HARQ process.
     pub harq_round_trip_slots: u64,
+    /// PDCP's t-Reordering in ms: how long the UE waits for a missing packet before it delivers later ones. 0: packets
+    /// are delivered as they come, out of order after retransmissions (outOfOrderDelivery of TS 38.331).
+    pub t_reordering_ms: u64,
     /// Window of the proportional-fair average, downlink slots.
     pub fairness_window: f64,
     /// PRBs that the scheduler hands out at a time.
@@ -82,6 +85,7 @@ impl Default for CellConfig {
             mcs_table: McsTable::Qam64,
             harq_processes: 16,
             harq_round_trip_slots: 8,
+            t_reordering_ms: 100,
             fairness_window: 100.0,
             prb_group: 8,
             ues: Vec::new(),

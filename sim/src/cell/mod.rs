@@ -14,6 +14,7 @@ pub use counters::MacCounters;
 use crate::mac::harq::{Block, Harq};
 use crate::mac::link::{Link, LinkState};
 use crate::mac::scheduler::{Candidate, ProportionalFair};
+use crate::pdcp::{PdcpCounters, Reordering};
 use crate::radio::numerology::{Numerology, TddPattern};
 use crate::radio::tbs::{TbsTable, data_elements};
 use crate::rlc::{Departure, Fate, Packet, RlcCounters, RlcQueue};
@@ -50,6 +51,8 @@ pub struct UeView<'a> {
     pub mac: &'a MacCounters,
     /// RLC counts.
     pub rlc: &'a RlcCounters,
+    /// Counts of the UE's PDCP.
+    pub pdcp: &'a PdcpCounters,
     /// MCS, CQI, SINR.
     pub link: LinkState,
     /// Octets waiting in the RLC queue.
@@ -64,6 +67,7 @@ struct Ue {
     link: LinkState,
     queue: RlcQueue,
     harq: Harq,
+    pdcp: Reordering,
     mac: MacCounters,
     /// Octets of constant-rate background traffic that are due but not yet a packet.
     background_credit: f64,
@@ -106,6 +110,7 @@ impl Cell {
                 shapes.push(SlotShape { symbols, tbs });
             }
         }
+        let t_reordering = config.t_reordering_ms * numerology.slots_per_second() / 1000;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let ues: Vec<Ue> = config
             .ues
@@ -116,6 +121,7 @@ impl Cell {
                     config: ue.clone(),
                     link: ue.link.adapt(config.mcs_table),
                     queue: RlcQueue::new(ue.queue_limit_bytes),
+                    pdcp: Reordering::new(t_reordering),
                     harq: Harq::new(config.harq_processes, config.harq_round_trip_slots),
                     mac: MacCounters::default(),
                     background_credit: 0.0,
@@ -179,6 +185,7 @@ impl Cell {
             config: &ue.config,
             mac: &ue.mac,
             rlc: ue.queue.counters(),
+            pdcp: ue.pdcp.counters(),
             link: ue.link,
             queue_octets: ue.queue.waiting_octets(),
             head_of_line: self.duration(ue.queue.head_of_line_slots(self.slot).unwrap_or(0)),
@@ -190,9 +197,12 @@ impl Cell {
         self.ues.iter().map(|u| self.view(u))
     }
 
-    /// Octets of SDUs (PDCP headers included) that are in the cell: waiting or on the air.
+    /// Octets of SDUs (PDCP headers included) that are in the cell: waiting, on the air, or held back by the
+    /// UE for their turn.
     pub fn open_octets(&self, ue: usize) -> u64 {
-        self.ues.get(ue).map_or(0, |u| u.queue.open_octets())
+        self.ues
+            .get(ue)
+            .map_or(0, |u| u.queue.open_octets() + u.pdcp.held_octets())
     }
 
     /// Changes a UE's link from the next slot on.

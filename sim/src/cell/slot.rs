@@ -18,8 +18,10 @@ impl Cell {
         }
         self.slot += 1;
         let now_us = self.duration(self.slot).as_micros() as u64;
-        for ue in &mut self.ues {
+        for (index, ue) in self.ues.iter_mut().enumerate() {
             ue.mac.update_bler(now_us);
+            let outputs = &mut self.outputs;
+            ue.pdcp.tick(self.slot, |sdu| output(outputs, index, sdu));
         }
         &self.outputs
     }
@@ -121,24 +123,31 @@ impl Cell {
             }
             (false, false) => return,
         };
-        ue.queue.settle(block.payload, fate, |departure| {
-            let Departure {
-                id,
-                len,
-                arrived,
-                fate,
-            } = departure;
-            if let Some(id) = id {
-                self.outputs.push(Output {
-                    ue: index,
-                    id,
-                    len,
-                    arrived,
-                    fate,
-                });
-            }
+        let Ue { queue, pdcp, .. } = ue;
+        let (now, outputs) = (self.slot, &mut self.outputs);
+        queue.settle(block.payload, fate, |sdu| match sdu.fate {
+            Fate::Lost => output(outputs, index, sdu),
+            Fate::Delivered => pdcp.receive(now, sdu, |sdu| output(outputs, index, sdu)),
         });
     }
+}
+
+/// A packet leaves the cell; background traffic is of no interest outside.
+fn output(outputs: &mut Vec<Output>, ue: usize, departure: Departure) {
+    let Departure {
+        id,
+        len,
+        arrived,
+        fate,
+        ..
+    } = departure;
+    outputs.extend(id.map(|id| Output {
+        ue,
+        id,
+        len,
+        arrived,
+        fate,
+    }));
 }
 
 impl Ue {

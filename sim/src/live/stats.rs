@@ -2,7 +2,7 @@
 
 use crate::cell::{Cell, MacCounters};
 use crate::measure::rnti;
-use crate::rlc::RlcCounters;
+use crate::pdcp::PdcpCounters;
 use serde::{Serialize, Serializer};
 use std::time::Duration;
 
@@ -84,7 +84,7 @@ pub struct RelayStats {
 #[derive(Debug, Default)]
 pub(super) struct Window {
     slot: u64,
-    last: Vec<(MacCounters, RlcCounters)>,
+    last: Vec<(MacCounters, PdcpCounters)>,
 }
 
 impl Window {
@@ -96,12 +96,12 @@ impl Window {
         self.slot = cell.slot();
         let since = self.last.iter_mut().zip(cell.ues()).enumerate();
         since
-            .map(|(index, ((mac, rlc), ue))| {
+            .map(|(index, ((mac, pdcp), ue))| {
                 let prbs = ue.mac.prbs + ue.mac.retx_prbs - mac.prbs - mac.retx_prbs;
                 let first = ue.mac.harq[0] - mac.harq[0];
                 let again = ue.mac.retransmissions() - mac.retransmissions();
-                let octets = ue.rlc.delivered_octets - rlc.delivered_octets;
-                (*mac, *rlc) = (*ue.mac, *ue.rlc);
+                let octets = ue.pdcp.delivered_octets - pdcp.delivered_octets;
+                (*mac, *pdcp) = (*ue.mac, *ue.pdcp);
                 UeStats {
                     rnti: rnti(index),
                     mcs: ue.link.mcs,
