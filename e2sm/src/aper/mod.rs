@@ -8,13 +8,15 @@ mod error;
 mod notes;
 mod reader;
 mod reader_fields;
+mod reader_structure;
 mod real;
 mod writer;
 mod writer_fields;
 
 pub use error::{DecodeError, DecodeErrorKind, EncodeError, EncodeErrorKind, Locate, Segment};
 pub use notes::{Criticality, Notes, UnknownIe};
-pub use reader::{Preamble, Reader};
+pub use reader::Reader;
+pub use reader_structure::Preamble;
 use real::real_from_octets;
 pub use writer::{Addition, Writer};
 

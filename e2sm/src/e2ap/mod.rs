@@ -3,10 +3,12 @@
 //! Types follow v2.03; v1.01 and v3.01 differ in details that the codecs know, so every function takes the
 //! [`Version`] spoken. FlexRIC's E42 messages ([`crate::e42`]) share the frame and are part of [`Pdu`].
 
+mod action;
 mod cause;
 mod component;
 pub(crate) mod container;
 mod diagnostics;
+mod function;
 pub(crate) mod ids;
 mod messages;
 mod node;
@@ -16,6 +18,10 @@ mod types;
 pub(crate) mod values;
 mod version;
 
+pub use action::{
+    AdmittedAction, NotAdmittedAction, RicAction, RicActionType, RicSubscriptionDetails,
+    RicSubsequentAction, RicSubsequentActionType, RicTimeToWait, SubscriptionToBeRemoved,
+};
 pub use cause::{
     Cause, E2NodeCause, MiscCause, ProtocolCause, RicRequestCause, RicServiceCause, TransportCause,
 };
@@ -27,14 +33,13 @@ pub use component::{
 pub use diagnostics::{
     CriticalityDiagnostics, IeDiagnostics, TypeOfError, diagnose_error, diagnose_notes,
 };
+pub use function::{RanFunction, RanFunctionId, RejectedRanFunction};
 pub use messages::*;
 pub use node::{GlobalE2NodeId, GlobalRicId};
 pub use pdu::{Header, Outcome, Pdu, decode, encode, header};
 pub use types::{
-    AdmittedAction, NotAdmittedAction, RanFunction, RanFunctionId, RejectedRanFunction, RicAction,
-    RicActionType, RicControlAckRequest, RicControlStatus, RicIndicationType, RicRequestId,
-    RicSubscriptionDetails, RicSubsequentAction, RicSubsequentActionType, RicTimeToWait,
-    SubscriptionToBeRemoved, TimeToWait, TransactionId,
+    RicControlAckRequest, RicControlStatus, RicIndicationType, RicRequestId, TimeToWait,
+    TransactionId,
 };
 pub use version::{Version, guess_version};
 
