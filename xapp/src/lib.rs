@@ -10,6 +10,7 @@ pub mod guidance;
 pub mod measure;
 pub mod operate;
 pub mod ran;
+pub mod replay;
 mod run;
 pub mod store;
 pub mod telemetry;

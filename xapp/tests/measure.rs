@@ -155,6 +155,40 @@ fn rlc_may_come_before_mac() {
     }
 }
 
+/// … or a whole tick late, as may the MAC reports: every octet and PRB still counts, and counts once.
+#[test]
+fn overtaking_loses_nothing() {
+    let mut node = Node::new();
+    let mut reports = Vec::new();
+    let (prb, octets) = (
+        |tick: i64| 1000 * tick as u32,
+        |tick: i64| 5000 * tick as u64,
+    );
+    // By tick; the period is known after a few.
+    let order = [0, 1, 2, 3, 5, 4, 6, 8, 7, 10, 9, 11, 12];
+    for (at, tick) in order.into_iter().enumerate() {
+        reports.extend(node.mac(100 * tick, &[mac(0, prb(tick))]));
+        // RLC reports are one place behind.
+        if let Some(before) = at.checked_sub(1) {
+            let before = order[before];
+            reports.extend(node.rlc(100 * before, vec![rlc(octets(before), 0)]));
+        }
+    }
+    // Before the first RLC report none is waited for.
+    assert_eq!(reports.remove(0).delivered_bytes, None);
+    let seconds: f64 = reports.iter().map(|r| r.length.as_secs_f64()).sum();
+    let delivered: Vec<_> = reports.iter().filter_map(|r| r.delivered_bytes).collect();
+    assert_eq!(delivered.len(), reports.len());
+    let expected = 50_000.0 * seconds;
+    let sum = delivered.iter().sum::<u64>() as f64;
+    assert!(
+        (sum - expected).abs() < 1.0,
+        "{sum} of {expected}: {reports:?}"
+    );
+    assert!(reports.iter().all(|r| r.prbs == Some(5.0)), "{reports:?}");
+    assert!((0.9..=1.1).contains(&seconds), "{seconds}");
+}
+
 /// A tick whose RLC report is missing is not reported by halves: the next report covers both ticks.
 #[test]
 fn a_missing_rlc_report_makes_one_longer_window() {

@@ -164,6 +164,13 @@ impl Cell {
             .insert(key, Flow::new(flow, rate_bps, last_sequence));
     }
 
+    /// A flow goes on from another rate, such as that at which it really sends, bit/s.
+    pub fn set_rate(&mut self, key: &FlowKey, rate_bps: f64) {
+        if let Some(flow) = self.flows.get_mut(key) {
+            flow.set_rate(rate_bps);
+        }
+    }
+
     /// Guides a flow no more.
     pub fn unbind(&mut self, key: &FlowKey) {
         if let Some(flow) = self.flows.remove(key)

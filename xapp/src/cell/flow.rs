@@ -61,6 +61,13 @@ impl Flow {
         }
     }
 
+    pub(super) fn set_rate(&mut self, rate_bps: f64) {
+        if let Some((_, controller)) = &mut self.controller {
+            controller.set_rate_bps(rate_bps);
+        }
+        self.rate_bps = rate_bps;
+    }
+
     /// Chooses the first policy whose measurements the RAN gives; goes on from the present rate.
     pub(super) fn choose_policy(&mut self, ue: &Ue, settings: &Settings) -> Option<PolicyChange> {
         let selection = GainPolicy::select(&self.bound.policies, |m| ue.gives(m));

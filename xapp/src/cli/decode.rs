@@ -19,7 +19,7 @@ Examples:
   cantor decode session.pcap
   cantor decode session.pcap --brief
   cantor decode recording.e2.jsonl.gz --json | jq 'select(.message == \"RICindication\")'
-  cantor decode 2009001200000200 1d0005000003fd0000...
+  cantor decode 20090012000002001d00050003fd0000000500020002
   xxd -p message.bin | cantor decode - --as kpm-message
 
 Reads pcap and pcapng files with SCTP, recorder streams (JSON lines with t, dir and hex), hex
@@ -67,7 +67,7 @@ enum Kind {
     Slice,
 }
 
-fn version(text: &str) -> Result<Version, String> {
+pub(super) fn version(text: &str) -> Result<Version, String> {
     let known = || Version::ALL.map(Version::as_str).join(", ");
     Version::ALL
         .into_iter()

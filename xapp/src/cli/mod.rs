@@ -4,6 +4,7 @@
 
 pub mod decode;
 pub mod demo;
+pub mod replay;
 pub mod run;
 pub mod top;
 pub mod tree;
@@ -43,6 +44,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Decode(decode::Args),
+    Replay(replay::Args),
     Run(run::Args),
     Demo(demo::Args),
     Top(top::Args),
@@ -83,6 +85,7 @@ impl Command {
     fn execute(self) -> anyhow::Result<()> {
         match self {
             Self::Decode(args) => args.execute(),
+            Self::Replay(args) => args.execute(),
             Self::Run(args) => args.execute(),
             Self::Demo(args) => args.execute(),
             Self::Top(args) => args.execute(),

@@ -10,6 +10,10 @@ pub struct Counters {
     pub decoded: u64,
     /// Indications whose message could not be decoded.
     pub undecodable: u64,
+    /// Records of UEs and bearers examined.
+    pub records: u64,
+    /// Records of which nothing was used, as they hold impossible values.
+    pub refused: u64,
     /// UE reports made.
     pub reports: u64,
     /// Indications older than one already used.
@@ -30,6 +34,11 @@ impl Counters {
     /// Counts a quarantined value.
     pub(super) fn quarantine(&mut self, reason: Reason) {
         *self.quarantined.entry(reason).or_default() += 1;
+    }
+
+    /// Whether more than half of all records were refused: then the sender is no real RAN, or its layout another one.
+    pub fn mostly_refused(&self) -> bool {
+        self.refused * 2 > self.records
     }
 
     /// All quarantined values.

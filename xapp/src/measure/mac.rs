@@ -19,8 +19,10 @@ pub(super) fn snapshot(
     counters: &mut Counters,
 ) -> Snapshot {
     let mut ues = BTreeMap::new();
+    counters.records += stats.records.len() as u64;
     for record in &stats.records {
         let Some(rnti) = believable(record, config, counters) else {
+            counters.refused += 1;
             continue;
         };
         if ues.insert(rnti, record.clone()).is_some() {

@@ -30,8 +30,10 @@ pub(super) struct Bearer {
 
 pub(super) fn report(stats: &Stats<RlcBearer>, counters: &mut Counters) -> Report {
     let mut bearers = BTreeMap::new();
+    counters.records += stats.records.len() as u64;
     for record in &stats.records {
         let Some(key) = believable(record, counters) else {
+            counters.refused += 1;
             continue;
         };
         let bearer = Bearer {

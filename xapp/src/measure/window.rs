@@ -9,9 +9,6 @@ use e2sm::flexric::MacUe;
 use policies::{UeId, UeReport};
 use std::{collections::BTreeMap, time::Duration};
 
-/// A jump of the node's clock by more than this (in µs) is a restart, not a late report.
-pub(super) const CLOCK_STEP_US: u64 = 30_000_000;
-
 /// Windows below this many slots are left open: PRBs come in whole slots.
 pub(super) const MIN_SLOTS: f64 = 2.0;
 

@@ -95,15 +95,17 @@ impl Kpm {
         for (ue, report) in message.reports() {
             granularity = granularity.or(report.granularity_ms);
             let Some(ue) = ue else { continue };
+            counters.records += 1;
             let Some(id) = values::ue_id(ue) else {
+                counters.refused += 1;
                 counters.quarantine(Reason::UeId);
                 continue;
             };
             let values = Values::of(report, &self.subscribed, counters);
             if let Some(twice) = ues.insert(id, Some(values)) {
                 // Whose values are whose cannot be told: none of them count.
-                counters.quarantine(Reason::Duplicate);
-                if twice.is_some() {
+                for _ in 0..1 + u8::from(twice.is_some()) {
+                    counters.refused += 1;
                     counters.quarantine(Reason::Duplicate);
                 }
                 ues.insert(id, None);
