@@ -1,6 +1,7 @@
 //! From the RAN link to the cells: one task per node that ever connected.
 
-use super::task::{CellHandle, Command, Context, Indication, NodeInfo, Task};
+use super::task::{CellHandle, Command, Context, Indication, Task};
+use super::view::NodeInfo;
 use crate::guidance::hub::Message;
 use crate::ran::{NodeId, RanEvent};
 use std::collections::{HashMap, VecDeque};

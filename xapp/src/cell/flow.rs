@@ -6,6 +6,7 @@ use crate::guidance::FlowKey;
 use crate::guidance::registry::BoundFlow;
 use crate::ran::NodeId;
 use policies::{Controller, Decision, GainPolicy, Interval, Note, RateBounds, Target, UeId};
+use proto::guidance::{Guidance, Reason};
 use std::time::Duration;
 
 /// What was decided for a flow at the end of a control interval, and from what.
@@ -137,6 +138,27 @@ impl Flow {
 }
 
 impl DecisionRecord {
+    /// What the edge server is told.
+    pub(super) fn guidance(&self, valid_for: Duration) -> Guidance {
+        let decision = &self.decision;
+        Guidance {
+            flow_id: self.flow.flow.to_string(),
+            sequence: self.sequence,
+            rate_bps: decision.rate_bps as u64,
+            valid_for_us: micros(valid_for),
+            target_bitrate_bps: decision.target_bitrate_bps.unwrap_or(0.0) as u64,
+            pacing_rate_bps: decision.pacing_rate_bps.unwrap_or(0.0) as u64,
+            reason: Some(Reason {
+                controller: self.policy.name().into(),
+                arm: String::new(),
+                prbs: decision.prbs,
+                target_prbs: decision.target_prbs,
+                gain_bps_per_prb: decision.gain_bps_per_prb,
+                report_age_us: micros(self.report_age),
+            }),
+        }
+    }
+
     /// Why the rate did not follow the law, for people; empty when it did.
     pub fn note(&self) -> &'static str {
         match self.decision.note {
@@ -193,4 +215,8 @@ fn measurement(measurement: policies::Measurement) -> &'static str {
         Measurement::ChannelQuality => "SINR or CQI",
         Measurement::Queue => "RLC queue",
     }
+}
+
+pub(super) fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }

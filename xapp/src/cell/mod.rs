@@ -7,6 +7,7 @@ pub mod dispatch;
 mod flow;
 pub mod task;
 mod ue;
+pub mod view;
 
 pub use self::core::{Cell, Settings};
 pub use flow::DecisionRecord;

@@ -1,16 +1,16 @@
 //! The task of a cell: it hears the RAN and the hub, and drives the core.
 
-use super::core::{Cell, Settings, UeView};
-use super::flow::DecisionRecord;
+use super::core::{Cell, Settings};
+use super::flow::{DecisionRecord, micros};
+use super::view::{NodeInfo, View};
 use crate::guidance::FlowKey;
 use crate::guidance::hub::{HubHandle, Message, Notice};
 use crate::guidance::outbox::Outbox;
 use crate::guidance::registry::BoundFlow;
 use crate::measure::{self, NodeMeasurements};
 use crate::operate::metrics::Metrics;
-use crate::ran::{NodeId, RanFunction, ServiceModel, SubscriptionState, SubscriptionStatus};
+use crate::ran::{NodeId, ServiceModel, SubscriptionState, SubscriptionStatus};
 use crate::store::Store;
-use proto::guidance::{Guidance, Reason};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -66,44 +66,6 @@ pub enum Command {
     Unbind(FlowKey),
     /// An operator asks.
     View(oneshot::Sender<View>),
-}
-
-/// Who speaks for a node.
-#[derive(Clone, Debug, Default)]
-pub struct NodeInfo {
-    /// Address of the peer.
-    pub peer: String,
-    /// E2AP version spoken.
-    pub e2ap_version: &'static str,
-    /// What it offers.
-    pub functions: Vec<RanFunction>,
-}
-
-/// A cell, for operators.
-#[derive(Clone, Debug)]
-pub struct View {
-    /// Which node.
-    pub node: NodeId,
-    /// Who speaks for it, last.
-    pub info: NodeInfo,
-    /// It is connected.
-    pub connected: bool,
-    /// Its subscriptions.
-    pub subscriptions: Vec<SubscriptionStatus>,
-    /// Indications decoded.
-    pub indications: u64,
-    /// Indications that could not be decoded.
-    pub rejected: u64,
-    /// Values that were not used.
-    pub quarantined: u64,
-    /// n.
-    pub active_ues: u32,
-    /// PRBs per slot used by all UEs in the newest report.
-    pub used_prbs: f64,
-    /// PRBs per slot that the cell can give.
-    pub available_prbs: f64,
-    /// Its UEs.
-    pub ues: Vec<UeView>,
 }
 
 /// Speaks to a cell task.
@@ -354,7 +316,7 @@ impl Task {
         let valid_for = self.context.settings.valid_for;
         let batch = records.iter().map(|record| {
             metrics.decision(record.policy, record.report_age);
-            (record.flow.flow.clone(), guidance(record, valid_for))
+            (record.flow.flow.clone(), record.guidance(valid_for))
         });
         metrics.guidance(outbox.post(now, batch));
     }
@@ -376,30 +338,6 @@ impl Task {
             ues: self.core.ues(now),
         }
     }
-}
-
-fn guidance(record: &DecisionRecord, valid_for: Duration) -> Guidance {
-    let decision = &record.decision;
-    Guidance {
-        flow_id: record.flow.flow.to_string(),
-        sequence: record.sequence,
-        rate_bps: decision.rate_bps as u64,
-        valid_for_us: micros(valid_for),
-        target_bitrate_bps: decision.target_bitrate_bps.unwrap_or(0.0) as u64,
-        pacing_rate_bps: decision.pacing_rate_bps.unwrap_or(0.0) as u64,
-        reason: Some(Reason {
-            controller: record.policy.name().into(),
-            arm: String::new(),
-            prbs: decision.prbs,
-            target_prbs: decision.target_prbs,
-            gain_bps_per_prb: decision.gain_bps_per_prb,
-            report_age_us: micros(record.report_age),
-        }),
-    }
-}
-
-fn micros(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 fn unix_us() -> u64 {

@@ -146,12 +146,19 @@ impl Hub {
     /// Runs until the last handle is dropped.
     pub async fn run(mut self) {
         while let Some(message) = self.inbox.recv().await {
+            // Reports and questions are many, and change no number.
+            let counted = !matches!(
+                message,
+                Message::Report(..) | Message::Flows(..) | Message::Cells(_)
+            );
             for effect in self.handle(message) {
                 self.apply(effect).await;
             }
-            let (bound, unbound) = self.registry.counts();
-            self.metrics.flows(bound, unbound);
-            self.metrics.streams(self.registry.streams());
+            if counted {
+                let (bound, unbound) = self.registry.counts();
+                self.metrics.flows(bound, unbound);
+                self.metrics.streams(self.registry.streams());
+            }
         }
     }
 

@@ -3,6 +3,8 @@
 //! [`registry`] holds the rules, without I/O; [`hub`] is the one task that owns it; [`service`] speaks gRPC;
 //! [`outbox`] is what lies between a decision and the stream: one slot per flow, newest wins.
 
+mod directory;
+mod flow;
 pub mod hub;
 pub mod outbox;
 pub mod registry;

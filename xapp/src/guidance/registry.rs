@@ -4,64 +4,20 @@
 //! the cells, and posts statuses to the streams' outboxes.
 
 use super::FlowKey;
+use super::directory::Directory;
+pub use super::flow::{BoundFlow, Effect, FlowView, StreamId};
 use super::outbox::Outbox;
-use super::validate::{self, Registration, Target};
+use super::validate::{self, Registration};
 use crate::config::Config;
 use crate::ran::NodeId;
 use policies::{GainPolicy, UeId};
 use proto::guidance::{FlowReport, FlowStatus, RegisterFlow, flow_status::State};
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::net::IpAddr;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
 
 /// Edge servers that are gone stay listed, up to this many.
 const REMEMBERED_EDGES: usize = 64;
-
-/// A stream, unique within this process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct StreamId(pub u64);
-
-/// What a cell is to do.
-#[derive(Debug)]
-pub enum Effect {
-    /// Guide this flow.
-    Bind(NodeId, BoundFlow),
-    /// Guide it no more.
-    Unbind(NodeId, FlowKey),
-}
-
-/// A flow as its cell needs it.
-#[derive(Clone, Debug)]
-pub struct BoundFlow {
-    /// Which flow.
-    pub key: FlowKey,
-    /// Its UE.
-    pub ue: UeId,
-    /// Gain policies in order of preference.
-    pub policies: Vec<GainPolicy>,
-    /// Rate at which the edge sends now, if it said so, bit/s.
-    pub current_rate_bps: Option<f64>,
-    /// Where its guidance goes.
-    pub outbox: Arc<Outbox>,
-}
-
-/// How a flow stands, for operators.
-#[derive(Clone, Debug)]
-pub struct FlowView {
-    /// Which flow.
-    pub key: FlowKey,
-    /// Its UE, if it is bound.
-    pub bound: Option<(NodeId, UeId)>,
-    /// Guidance is given.
-    pub guided: bool,
-    /// Why it is as it is.
-    pub detail: String,
-    /// The edge's stream is connected.
-    pub connected: bool,
-    /// Newest report of the edge, and when it came.
-    pub report: Option<(FlowReport, Instant)>,
-}
 
 /// Answer of [`Registry::register`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,10 +35,9 @@ pub enum Registered {
 pub struct Registry {
     max_flows: usize,
     policies: Vec<GainPolicy>,
-    addresses: HashMap<IpAddr, Target>,
+    directory: Directory,
     edges: BTreeMap<Arc<str>, Edge>,
     streams: HashMap<StreamId, Arc<str>>,
-    nodes: BTreeMap<NodeId, HashSet<UeId>>,
     departures: u64,
 }
 
@@ -107,18 +62,12 @@ struct Flow {
 impl Registry {
     /// An empty registry with the limits, policies and addresses of `config`.
     pub fn new(config: &Config) -> Self {
-        let addresses = config
-            .binding
-            .iter()
-            .filter_map(|b| Some((b.ip.to_canonical(), validate::bound_ue(b)?)))
-            .collect();
         Self {
             max_flows: config.guidance.max_flows_per_stream as usize,
             policies: config.control.policies.clone(),
-            addresses,
+            directory: Directory::new(&config.binding),
             edges: BTreeMap::new(),
             streams: HashMap::new(),
-            nodes: BTreeMap::new(),
             departures: 0,
         }
     }
@@ -263,33 +212,31 @@ impl Registry {
 
     /// A node is connected.
     pub fn node_up(&mut self, node: NodeId) -> Vec<Effect> {
-        self.nodes.entry(node).or_default();
+        self.directory.node_up(node);
         // Flows that wait for this node can be told that only the UE is missing.
         self.rebind_all(|_, flow| flow.bound.is_none())
     }
 
     /// A node is gone: its flows are unbound, or go to another node that has their UE.
     pub fn node_down(&mut self, node: &NodeId) -> Vec<Effect> {
-        self.nodes.remove(node);
+        self.directory.node_down(node);
         self.rebind_all(|_, flow| flow.bound.as_ref().is_some_and(|(n, _)| n == node))
     }
 
     /// A node reports a UE that it did not have.
     pub fn ue_up(&mut self, node: &NodeId, ue: UeId) -> Vec<Effect> {
-        let Some(ues) = self.nodes.get_mut(node) else {
+        if !self.directory.ue_up(node, ue) {
             return Vec::new();
-        };
-        ues.insert(ue);
+        }
         self.rebind_all(|registry, flow| {
-            flow.bound.is_none() && registry.identity(&flow.registration.target) == Some(ue)
+            flow.bound.is_none()
+                && registry.directory.identity(&flow.registration.target) == Some(ue)
         })
     }
 
     /// A node has a UE no more.
     pub fn ue_down(&mut self, node: &NodeId, ue: UeId) -> Vec<Effect> {
-        if let Some(ues) = self.nodes.get_mut(node) {
-            ues.remove(&ue);
-        }
+        self.directory.ue_down(node, ue);
         self.rebind_all(|_, flow| {
             flow.bound
                 .as_ref()
@@ -381,7 +328,7 @@ impl Registry {
         let Some(entry) = self.flow(flow) else {
             return Vec::new();
         };
-        let found = self.find(&entry.registration.target);
+        let found = self.directory.find(&entry.registration.target);
         let default_policies = self.policies.clone();
         let Some(edge) = self.edges.get_mut(&flow.edge) else {
             return Vec::new();
@@ -428,47 +375,6 @@ impl Registry {
 
     fn flow(&self, flow: &FlowKey) -> Option<&Flow> {
         self.edges.get(&flow.edge)?.flows.get(&flow.flow)
-    }
-
-    /// The identity of the UE that a target means, on whichever node.
-    fn identity(&self, target: &Target) -> Option<UeId> {
-        match target {
-            Target::Ran { ue, .. } => Some(*ue),
-            Target::Ip(ip) => match self.addresses.get(ip)? {
-                Target::Ran { ue, .. } => Some(*ue),
-                Target::Ip(_) => None,
-            },
-        }
-    }
-
-    /// The one UE that a target means, or why there is none.
-    fn find(&self, target: &Target) -> Result<(NodeId, UeId), String> {
-        let (node, ue) = match target {
-            Target::Ip(ip) => match self.addresses.get(ip) {
-                Some(Target::Ran { node, ue }) => (node, ue),
-                _ => {
-                    return Err(format!(
-                        "no UE is known for {ip}: add a [[binding]] with this address to the configuration, or register the flow by an identity of the RAN"
-                    ));
-                }
-            },
-            Target::Ran { node, ue } => (node, ue),
-        };
-        if let Some(wanted) = node {
-            return match self.nodes.iter().find(|(id, _)| &*id.0 == wanted) {
-                None => Err(format!("node {wanted} is not connected")),
-                Some((id, ues)) if ues.contains(ue) => Ok((id.clone(), *ue)),
-                Some(_) => Err(format!("node {wanted} reports no UE {ue}")),
-            };
-        }
-        let mut candidates = self.nodes.iter().filter(|(_, ues)| ues.contains(ue));
-        match (candidates.next(), candidates.next()) {
-            (None, _) => Err(format!("no node reports a UE {ue}")),
-            (Some((id, _)), None) => Ok((id.clone(), *ue)),
-            (Some((first, _)), Some((second, _))) => Err(format!(
-                "several nodes have a UE {ue} ({first}, {second}): name the node in the registration"
-            )),
-        }
     }
 
     fn forget_departed(&mut self) {

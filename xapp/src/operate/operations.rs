@@ -2,7 +2,7 @@
 
 use super::ReadinessWatch;
 use super::metrics::model_name;
-use crate::cell::task::View;
+use crate::cell::view::View;
 use crate::cell::{CellHandle, DecisionRecord, core::UeView};
 use crate::guidance::hub::{HubHandle, Stopping};
 use crate::guidance::registry::FlowView;

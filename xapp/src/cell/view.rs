@@ -1,0 +1,42 @@
+//! What operators see of a cell.
+
+use super::core::UeView;
+use crate::ran::{NodeId, RanFunction, SubscriptionStatus};
+
+/// Who speaks for a node.
+#[derive(Clone, Debug, Default)]
+pub struct NodeInfo {
+    /// Address of the peer.
+    pub peer: String,
+    /// E2AP version spoken.
+    pub e2ap_version: &'static str,
+    /// What it offers.
+    pub functions: Vec<RanFunction>,
+}
+
+/// A cell, for operators.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// Which node.
+    pub node: NodeId,
+    /// Who speaks for it, last.
+    pub info: NodeInfo,
+    /// It is connected.
+    pub connected: bool,
+    /// Its subscriptions.
+    pub subscriptions: Vec<SubscriptionStatus>,
+    /// Indications decoded.
+    pub indications: u64,
+    /// Indications that could not be decoded.
+    pub rejected: u64,
+    /// Values that were not used.
+    pub quarantined: u64,
+    /// n.
+    pub active_ues: u32,
+    /// PRBs per slot used by all UEs in the newest report.
+    pub used_prbs: f64,
+    /// PRBs per slot that the cell can give.
+    pub available_prbs: f64,
+    /// Its UEs.
+    pub ues: Vec<UeView>,
+}

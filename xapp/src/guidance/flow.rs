@@ -1,0 +1,54 @@
+//! A flow as cells, operators and the registry see it.
+
+use super::FlowKey;
+use super::outbox::Outbox;
+use crate::ran::NodeId;
+use policies::{GainPolicy, UeId};
+use proto::guidance::FlowReport;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A stream, unique within this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StreamId(pub u64);
+
+/// What a cell is to do.
+#[derive(Debug)]
+pub enum Effect {
+    /// Guide this flow.
+    Bind(NodeId, BoundFlow),
+    /// Guide it no more.
+    Unbind(NodeId, FlowKey),
+}
+
+/// A flow as its cell needs it.
+#[derive(Clone, Debug)]
+pub struct BoundFlow {
+    /// Which flow.
+    pub key: FlowKey,
+    /// Its UE.
+    pub ue: UeId,
+    /// Gain policies in order of preference.
+    pub policies: Vec<GainPolicy>,
+    /// Rate at which the edge sends now, if it said so, bit/s.
+    pub current_rate_bps: Option<f64>,
+    /// Where its guidance goes.
+    pub outbox: Arc<Outbox>,
+}
+
+/// How a flow stands, for operators.
+#[derive(Clone, Debug)]
+pub struct FlowView {
+    /// Which flow.
+    pub key: FlowKey,
+    /// Its UE, if it is bound.
+    pub bound: Option<(NodeId, UeId)>,
+    /// Guidance is given.
+    pub guided: bool,
+    /// Why it is as it is.
+    pub detail: String,
+    /// The edge's stream is connected.
+    pub connected: bool,
+    /// Newest report of the edge, and when it came.
+    pub report: Option<(FlowReport, Instant)>,
+}
