@@ -109,12 +109,15 @@ impl UeReport {
 
     /// The UE took part in the cell: data was sent to it, or waited for it.
     ///
-    /// Where the RAN gives neither, PRB use tells. A connected UE without data still gets a few PRBs (timing
-    /// advance and the like: 0.025 per slot at an OAI gNB; 0.9 per slot is 1 Mbit/s), hence the threshold.
+    /// Where the RAN gives neither, PRB use tells. A connected UE without data still gets some PRBs now and then
+    /// (at an OAI gNB 5 PRBs in one slot of each 100 ms, for timing advance and the like), hence the threshold.
     pub fn active(&self) -> bool {
-        const SIGNALLING_PRBS: f64 = 0.1;
+        /// PRBs per slot times seconds: two such slots at any moment, and twice as many as on average.
+        const SIGNALLING: (f64, f64) = (0.005, 0.05);
         if self.delivered_bytes.is_none() && self.queue_bytes.is_none() {
-            return self.prbs.is_some_and(|prbs| prbs > SIGNALLING_PRBS);
+            let seconds = self.length.as_secs_f64();
+            let signalling = SIGNALLING.0 + SIGNALLING.1 * seconds;
+            return self.prbs.is_some_and(|prbs| prbs * seconds > signalling);
         }
         self.delivered_bytes.is_some_and(|b| b > 0) || self.queue_bytes.is_some_and(|b| b > 0)
     }

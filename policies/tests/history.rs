@@ -57,6 +57,18 @@ fn a_pausing_ue_counts_for_a_while() {
     assert_eq!(active.count(601 * MS), 0);
 }
 
+/// 5 PRBs in one slot of each 100 ms are signalling; 18 PRBs in each tenth slot are 1 Mbit/s.
+#[test]
+fn without_octets_prbs_tell_signalling_from_data() {
+    for (ms, signalling, data) in [(10, 0.25, 0.9), (100, 0.05, 0.9), (1000, 0.025, 0.9)] {
+        assert!(
+            !report(MS * ms, MS * ms, Some(signalling)).active(),
+            "{ms} ms"
+        );
+        assert!(report(MS * ms, MS * ms, Some(data)).active(), "{ms} ms");
+    }
+}
+
 #[test]
 fn a_policy_without_its_measurements_is_passed_over_with_the_reason() {
     let preferences = [GainPolicy::RapidPeak, GainPolicy::Rapid];

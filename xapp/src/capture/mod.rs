@@ -16,6 +16,7 @@ mod text;
 pub use describe::{Description, describe};
 pub use text::{Framing, parse_hex};
 
+use e2sm::e2ap::{E2_PORT, E42_PORT};
 use packets::Packets;
 use std::{
     collections::BTreeMap,
@@ -26,11 +27,6 @@ use std::{
 
 /// Longest PDU taken from a recording, in octets.
 pub const MAX_PDU: usize = 1 << 20;
-
-/// SCTP port of a near-RT RIC for E2 (IANA: "e2ap").
-pub const E2_PORT: u16 = 36421;
-/// SCTP port of FlexRIC's near-RT RIC for xApps.
-pub const E42_PORT: u16 = 36422;
 
 /// A recording cannot be read (further).
 #[derive(Debug, thiserror::Error)]

@@ -4,10 +4,11 @@
 //! a flow. The recording does not react to the guidance, so a law that integrates runs into a bound sooner or later;
 //! [`Start::Arrivals`] lets every interval begin at the rate at which data really arrived.
 
+mod event;
 mod stream;
 mod summary;
 
-pub use stream::{Decided, Event};
+pub use event::{Decided, Event};
 pub use summary::{NodeSummary, UeSummary};
 
 use crate::{
