@@ -106,6 +106,24 @@ fn wrong_usage_is_told_apart_from_failure() {
 }
 
 #[test]
+fn decodes_several_files() {
+    let (one, other) = (
+        file("vectors/oai/oai_e2_ind_mac_heavy.hex"),
+        file("vectors/oai/oai_e2_ind_rlc_heavy.hex"),
+    );
+    let output = cantor(
+        &["decode", one.to_str().unwrap(), other.to_str().unwrap()],
+        &[],
+    );
+    let text = text(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(
+        text.contains("dl_aggr_tbs: 33144790") && text.contains("txbuf_occ_bytes: 9640416"),
+        "{text}"
+    );
+}
+
+#[test]
 fn json_lines_are_json() {
     let (code, text) = run(&["decode", "--json"], "vectors/flexric/pcap/v2_cudu.pcap");
     assert_eq!(code, Some(0), "{text}");

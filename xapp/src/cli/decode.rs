@@ -31,7 +31,7 @@ named with its place, octet offset and IE path, and the rest goes on; the exit c
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// A file, hex digits, or - for standard input
+    /// Files, hex digits, or - for standard input
     #[arg(required = true, value_name = "FILE|HEX|-")]
     input: Vec<String>,
 
@@ -104,11 +104,28 @@ impl Args {
         } else {
             Framing::E2ap
         };
-        let capture = open(&self.input, framing)?;
         let mut out = BufWriter::new(io::stdout().lock());
-        let result = self.print(capture, &mut out).and_then(|failed| {
+        let several_files =
+            self.input.len() > 1 && self.input.iter().all(|name| Path::new(name).is_file());
+        let result = if several_files {
+            let mut sum = Ok((0, 0));
+            for name in &self.input {
+                let capture = open(std::slice::from_ref(name), framing)?;
+                sum = sum.and_then(|(failed, all)| {
+                    if !self.json {
+                        writeln!(out, "{name}:")?;
+                    }
+                    let (more_failed, more) = self.print(capture, &mut out)?;
+                    Ok((failed + more_failed, all + more))
+                });
+            }
+            sum
+        } else {
+            self.print(open(&self.input, framing)?, &mut out)
+        };
+        let result = result.and_then(|counts| {
             out.flush()?;
-            Ok(failed)
+            Ok(counts)
         });
         match result {
             Ok((0, _)) => Ok(()),
