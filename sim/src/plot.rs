@@ -39,7 +39,15 @@ const COLOURS: [RGBColor; 6] = [
     RGBColor(86, 180, 233),
 ];
 
-const SIZE: (u32, u32) = (860, 300);
+const SIZE: (u32, u32) = (860, 330);
+const HEAD_HEIGHT: u32 = 52;
+
+/// An axis label without needless decimals.
+fn number(value: &f64) -> String {
+    let text = format!("{value:.3}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    text.to_owned()
+}
 
 /// A chart could not be drawn.
 #[derive(Debug, thiserror::Error)]
@@ -91,13 +99,45 @@ impl Chart {
         }
     }
 
+    /// How each series is drawn: references thin and grey, the others in turn of the colours.
+    fn styles(&self) -> Vec<ShapeStyle> {
+        let mut colours = COLOURS.iter().cycle();
+        let styles = self.series.iter().map(|series| match series.reference {
+            true => BLACK.mix(0.45).stroke_width(1),
+            false => colours.next().unwrap_or(&BLACK).stroke_width(2),
+        });
+        styles.collect()
+    }
+
+    /// Title and legend, above the lines so that neither hides any.
+    fn draw_head<B: DrawingBackend>(
+        &self,
+        area: &DrawingArea<B, plotters::coord::Shift>,
+    ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
+        let font = ("sans-serif", 13).into_font().color(&BLACK);
+        area.draw_text(
+            &self.title,
+            &("sans-serif", 18).into_font().color(&BLACK),
+            (74, 8),
+        )?;
+        let mut left = 74;
+        for (series, style) in self.series.iter().zip(self.styles()) {
+            area.draw(&PathElement::new([(left, 40), (left + 18, 40)], style))?;
+            area.draw_text(&series.label, &font, (left + 23, 33))?;
+            // The width of a text is not known without a font: an average one per letter.
+            left += 45 + 7 * series.label.chars().count() as i32;
+        }
+        Ok(())
+    }
+
     fn draw(&self, svg: &mut String) -> Result<(), Box<dyn std::error::Error + '_>> {
         let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
         root.fill(&WHITE)?;
+        let (head, body) = root.split_vertically(HEAD_HEIGHT);
+        self.draw_head(&head)?;
         let (x, y) = self.ranges();
-        let mut builder = ChartBuilder::on(&root);
+        let mut builder = ChartBuilder::on(&body);
         builder
-            .caption(&self.title, ("sans-serif", 18))
             .margin(10)
             .x_label_area_size(38)
             .y_label_area_size(64);
@@ -111,28 +151,13 @@ impl Chart {
                     .bold_line_style(BLACK.mix(0.12))
                     .x_desc(&self.x_label)
                     .y_desc(&self.y_label)
+                    .x_label_formatter(&number)
+                    .y_label_formatter(&number)
                     .label_style(("sans-serif", 13))
                     .draw()?;
-                let mut colours = COLOURS.iter().cycle();
-                for series in &self.series {
-                    let style = if series.reference {
-                        BLACK.mix(0.45).stroke_width(1)
-                    } else {
-                        colours.next().unwrap_or(&BLACK).stroke_width(2)
-                    };
+                for (series, style) in self.series.iter().zip(self.styles()) {
                     let points = series.points.iter().copied().filter(|p| self.usable(*p));
-                    chart
-                        .draw_series(LineSeries::new(points, style))?
-                        .label(&series.label)
-                        .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
-                }
-                if !self.series.is_empty() {
-                    chart
-                        .configure_series_labels()
-                        .position(SeriesLabelPosition::UpperRight)
-                        .background_style(WHITE.mix(0.85))
-                        .label_font(("sans-serif", 13))
-                        .draw()?;
+                    chart.draw_series(LineSeries::new(points, style))?;
                 }
             }};
         }
@@ -154,7 +179,7 @@ pub struct Page {
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:900px;margin:2rem auto;padding:0 1rem;\
 background:#fff;color:#1a1a1a}table{border-collapse:collapse;margin:1rem 0}th,td{padding:.3rem .8rem;text-align:right;\
-border-bottom:1px solid #ddd}th:first-child,td:first-child{text-align:left}svg{max-width:100%;height:auto}\
+border-bottom:1px solid #ddd}th:first-child,td:first-child{text-align:left;white-space:nowrap}svg{max-width:100%;height:auto}\
 @media(prefers-color-scheme:dark){body{background:#111;color:#ddd}th,td{border-color:#444}\
 svg{filter:invert(.93) hue-rotate(180deg)}}";
 

@@ -30,7 +30,7 @@ pub struct Cli {
     #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text, help_heading = "Logs")]
     log_format: LogFormat,
 
-    /// What to log: a level, or directives such as `info,xapp::ran=debug` [default: info for `run`, else warn]
+    /// What to log: a level, or directives such as `info,xapp::ran=debug` [default: info for `run`, error for `demo`, else warn]
     #[arg(
         long,
         global = true,
@@ -78,6 +78,8 @@ impl Command {
     fn default_log_level(&self) -> &'static str {
         match self {
             Self::Run(_) => "info",
+            // Its parts come and go, which is no news here.
+            Self::Demo(_) => "error",
             _ => "warn",
         }
     }

@@ -123,7 +123,8 @@ fn rates(guided: &Series) -> Chart {
 }
 
 fn queues(guided: &Series, unguided: &Series) -> Chart {
-    let of = |series, name| of_ues(series, name, |u| u.queue_bytes as f64 / 1e3);
+    // An empty queue has no place on a logarithmic axis.
+    let of = |series, name| of_ues(series, name, |u| (u.queue_bytes as f64 / 1e3).max(0.1));
     let lines = [of(guided, "guided"), of(unguided, "unguided")].concat();
-    chart("RLC queue", "kB", true, lines)
+    chart("RLC queue (empty: 0.1 kB)", "kB", true, lines)
 }
