@@ -130,6 +130,7 @@ pub(super) async fn run(
     let mut series = Series {
         guided: guide.is_some(),
         transport: guide.as_ref().map_or("", |_| options.transport.scheme()),
+        length_s: options.length.as_secs_f64(),
         ..Series::default()
     };
     let mut stats = cell.stats();

@@ -16,6 +16,8 @@ pub struct Series {
     pub cell: Vec<LiveStats>,
     /// When the senders started, on the cell's clock, seconds.
     pub start_s: f64,
+    /// How long they sent, seconds.
+    pub length_s: f64,
 }
 
 /// Everything recorded of one flow.
@@ -30,9 +32,11 @@ pub struct FlowSeries {
 }
 
 impl Series {
-    /// Snapshots of the cell that lie at least `settling_s` after the senders' start.
+    /// Snapshots of the cell while the flows were sent, without the first `settling_s`.
     pub fn settled(&self, settling_s: f64) -> impl Iterator<Item = &LiveStats> {
-        let from = self.start_s + settling_s;
-        self.cell.iter().filter(move |s| s.at.as_secs_f64() >= from)
+        let sent = self.start_s + settling_s..self.start_s + self.length_s;
+        self.cell
+            .iter()
+            .filter(move |s| sent.contains(&s.at.as_secs_f64()))
     }
 }
