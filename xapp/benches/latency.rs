@@ -18,7 +18,6 @@ use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
-use tokio::time::MissedTickBehavior;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::Streaming;
@@ -64,11 +63,9 @@ async fn measure(ues: u16) -> Vec<Duration> {
     let mut guidance = edge(running.grpc, ues).await;
 
     let mut latencies = Vec::new();
-    let mut period = tokio::time::interval(PERIOD);
-    // The node reports by its own clock, whatever comes of it.
-    period.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    let begin = Instant::now();
     for tick in 3..3 + TICKS_TO_WARM_UP + TICKS {
-        period.tick().await;
+        wait_for_the_next_period(begin).await;
         let indications = node.indications(ues, tick);
         let sent = Instant::now();
         node.report(&indications).await;
@@ -81,6 +78,12 @@ async fn measure(ues: u16) -> Vec<Duration> {
     drop((node, guidance));
     running.stopped().await.expect("an orderly end");
     latencies
+}
+
+/// The node reports by its own clock, whatever comes of it, and never at once what it missed.
+async fn wait_for_the_next_period(begin: Instant) {
+    let periods = begin.elapsed().div_duration_f64(PERIOD).floor() + 1.0;
+    tokio::time::sleep_until((begin + PERIOD.mul_f64(periods)).into()).await;
 }
 
 /// Every report ends an interval: Δ is a little shorter than the node's period.
