@@ -21,7 +21,7 @@ mod tests;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use e2sm::aper::Decoded;
 use e2sm::e2ap::{self, Header, Outcome, Pdu, RicSubscriptionDeleteRequest, Version};
@@ -88,6 +88,10 @@ struct Node {
 /// ProcedureCode of E2 Setup.
 const E2_SETUP: u8 = 1;
 
+/// Distance between a message that FlexRIC's agent does not answer and the next one. It reads one message
+/// per edge-triggered wake-up: two that arrive together leave the second unread until a third comes.
+const FLEXRIC_SPACING: Duration = Duration::from_millis(250);
+
 /// A peer that leaves so many requests in a row unanswered, and says nothing else either, is gone.
 const UNANSWERED: u32 = 5;
 
@@ -129,6 +133,7 @@ impl Session {
         }
         self.counters.pdus_received.fetch_add(1, Relaxed);
         self.unanswered = 0;
+        let sent = self.pdus.len();
         // Every setup says anew what is spoken; nothing else does.
         if let Ok(Header {
             procedure_code: E2_SETUP,
@@ -156,6 +161,9 @@ impl Session {
                 }
             }
             Err(error) => self.undecodable(octets, &error, now),
+        }
+        if self.pdus.len() > sent && self.node.as_ref().is_some_and(|node| node.flexric) {
+            self.subscriptions.keep_clear(now + FLEXRIC_SPACING);
         }
         self.advance(now);
     }

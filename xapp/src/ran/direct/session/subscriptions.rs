@@ -1,7 +1,8 @@
 //! The subscriptions of one node: what is wanted, asked for, admitted, deleted.
 //!
 //! One request is outstanding at a time: FlexRIC reads one message per wake-up, so a second one sent along
-//! may lie there until the next arrives. Each attempt has a request id of its own; what still answers or
+//! may lie there until the next arrives, and from then on everything is one message late. So a request also
+//! keeps its distance from what was sent without an answer to wait for ([`Subscriptions::keep_clear`]). Each attempt has a request id of its own; what still answers or
 //! reports under a former id is *stray* and gets deleted, never mixed with the present one.
 
 use std::collections::VecDeque;
@@ -26,6 +27,8 @@ pub(super) struct Subscriptions {
     answer_wait: Duration,
     entries: Vec<Entry>,
     pending: Option<Pending>,
+    /// Nothing is sent before.
+    clear_until: Option<Instant>,
     deletions: VecDeque<(RicRequestId, u16)>,
     statuses: VecDeque<SubscriptionStatus>,
 }
@@ -68,6 +71,7 @@ impl Subscriptions {
             answer_wait,
             entries: Vec::new(),
             pending: None,
+            clear_until: None,
             deletions: VecDeque::new(),
             statuses: VecDeque::new(),
         }
@@ -115,9 +119,15 @@ impl Subscriptions {
         }
     }
 
+    /// Sends nothing until then.
+    pub(super) fn keep_clear(&mut self, until: Instant) {
+        self.clear_until = Some(until);
+    }
+
     /// The next request to send, if its turn has come. Call again until `None`.
     pub(super) fn poll(&mut self, now: Instant) -> Option<Action> {
-        if self.pending.is_some() {
+        self.clear_until.take_if(|until| *until <= now);
+        if self.pending.is_some() || self.clear_until.is_some() {
             return None;
         }
         if let Some((request, function)) = self.deletions.pop_front() {
@@ -151,7 +161,11 @@ impl Subscriptions {
         if let Some(pending) = &self.pending {
             return Some(pending.deadline);
         }
-        self.entries
+        if !self.deletions.is_empty() {
+            return self.clear_until;
+        }
+        let due = self
+            .entries
             .iter()
             .filter_map(|entry| {
                 if let State::Due(at) = entry.state {
@@ -160,7 +174,8 @@ impl Subscriptions {
                     None
                 }
             })
-            .min()
+            .min()?;
+        Some(self.clear_until.map_or(due, |clear| clear.max(due)))
     }
 
     /// Gives up on a request that was not answered in time; whether there was one.

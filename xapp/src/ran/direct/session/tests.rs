@@ -55,8 +55,13 @@ impl Bench {
         bench
     }
 
+    /// Receives a PDU, and lets pass the time for which the session keeps its distance to FlexRIC's agent.
     fn receive_octets(&mut self, octets: &[u8]) {
         self.session.receive(octets, self.now);
+        let soon = self.now + FLEXRIC_SPACING;
+        if self.session.next_timeout().is_some_and(|at| at <= soon) {
+            self.wait();
+        }
     }
 
     fn receive(&mut self, pdu: Pdu) {

@@ -44,7 +44,7 @@ fn a_retransmitted_setup_is_answered_alike_and_changes_nothing() {
     let told = bench.told();
     assert_eq!(told, ["up", "kpm requested"]);
     for _ in 0..3 {
-        bench.now += Duration::from_secs(1);
+        bench.now += Duration::from_millis(500);
         bench.receive_octets(&vector(GNB));
         assert_eq!(bench.sent(), std::slice::from_ref(&first));
         assert!(bench.told().is_empty());
@@ -413,4 +413,15 @@ fn a_node_that_says_something_else_is_not_given_up() {
         bench.receive_octets(&vector("flexric/syn_error_indication"));
     }
     assert_eq!(bench.session.finished(), None);
+}
+
+#[test]
+fn flexric_s_agent_gets_no_request_on_the_heels_of_an_answer() {
+    let mut bench = Bench::new();
+    bench
+        .session
+        .receive(&vector("oai/oai_e2_setup_req"), bench.now);
+    assert!(matches!(bench.sent()[..], [Pdu::E2SetupResponse(_)]));
+    bench.wait();
+    assert!(matches!(bench.sent()[..], [Pdu::RicSubscriptionRequest(_)]));
 }
