@@ -1,7 +1,7 @@
 //! How many downlink flows share the cell: n of Pε = f · P / n.
 
 use crate::report::{UeId, UeReport};
-use std::{collections::HashMap, time::Duration};
+use std::{collections::HashMap, mem::discriminant, time::Duration};
 
 /// UEs that took part in the cell lately, guided or not.
 ///
@@ -36,10 +36,17 @@ impl ActiveUes {
     }
 
     /// Forgets all that have paused too long and says how many are left.
+    ///
+    /// Service models name the same UE differently (see [`UeId`]), and one may take over from another: of the UEs
+    /// under each kind of name only the most count.
     pub fn count(&mut self, now: Duration) -> u32 {
         self.last_active
             .retain(|_, last| now.saturating_sub(*last) <= self.hold);
-        u32::try_from(self.last_active.len()).unwrap_or(u32::MAX)
+        let mut kinds = HashMap::new();
+        for ue in self.last_active.keys() {
+            *kinds.entry(discriminant(ue)).or_default() += 1;
+        }
+        kinds.into_values().max().unwrap_or(0)
     }
 
     /// Whether this UE counts.

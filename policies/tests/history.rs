@@ -69,6 +69,24 @@ fn without_octets_prbs_tell_signalling_from_data() {
     }
 }
 
+/// MAC reports name a UE by its C-RNTI, KPM by its AMF id; at a change of the source both are there.
+#[test]
+fn a_ue_under_two_names_is_one() {
+    let with_data = |ue| UeReport {
+        ue,
+        delivered_bytes: Some(1),
+        ..report(100 * MS, 50 * MS, None)
+    };
+    let mut active = ActiveUes::new(500 * MS);
+    active.observe(&with_data(UeId::AmfUeNgapId(7)));
+    active.observe(&with_data(UeId::AmfUeNgapId(8)));
+    assert_eq!(active.count(100 * MS), 2);
+    for rnti in 1..=3 {
+        active.observe(&with_data(UeId::CRnti(rnti)));
+    }
+    assert_eq!(active.count(100 * MS), 3);
+}
+
 #[test]
 fn a_policy_without_its_measurements_is_passed_over_with_the_reason() {
     let preferences = [GainPolicy::RapidPeak, GainPolicy::Rapid];

@@ -272,3 +272,20 @@ fn kpm_is_no_second_source_beside_mac() {
     node.seconds += 10;
     assert_eq!(node.report(&[(1, values)]).len(), 1, "MAC fell silent");
 }
+
+/// At the start the first KPM report comes before the first MAC report.
+#[test]
+fn kpm_waits_for_mac_reports_that_were_asked_for() {
+    let values: Values<'_> = &[("RRU.PrbTotDl", 50.0)];
+    let mut node = Node::new(None);
+    node.measurements
+        .mac_asked(Some(Duration::from_millis(900)));
+    assert!(node.report(&[(1, values)]).is_empty());
+    node.measurements.mac_asked(None);
+    assert_eq!(node.report(&[(1, values)]).len(), 1, "refused after all");
+    node.measurements
+        .mac_asked(Some(Duration::from_secs(node.seconds)));
+    assert!(node.report(&[(1, values)]).is_empty());
+    node.seconds += 10;
+    assert_eq!(node.report(&[(1, values)]).len(), 1, "MAC never reported");
+}

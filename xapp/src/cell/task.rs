@@ -235,6 +235,13 @@ impl Task {
 
     fn subscription(&mut self, status: SubscriptionStatus) {
         let key = (status.requestor, status.instance);
+        if status.model == ServiceModel::Mac {
+            let asked = match status.state {
+                SubscriptionState::Requested | SubscriptionState::Active => Some(self.now()),
+                SubscriptionState::Failed | SubscriptionState::Ended => None,
+            };
+            self.measurements.mac_asked(asked);
+        }
         let (node, model) = (&self.node, status.model);
         match status.state {
             SubscriptionState::Requested => {}

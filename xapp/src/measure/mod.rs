@@ -43,7 +43,11 @@ pub struct NodeMeasurements {
     lost: Lost,
     learned: LearnedShare,
     kpm: kpm::Kpm,
+    mac_asked: Option<Duration>,
 }
+
+/// KPM becomes the source when the MAC model has reported nothing for so long.
+const MAC_SILENT_AFTER: Duration = Duration::from_secs(5);
 
 impl NodeMeasurements {
     /// Nothing measured yet.
@@ -56,6 +60,7 @@ impl NodeMeasurements {
             lost: Lost::default(),
             learned: LearnedShare::default(),
             kpm: kpm::Kpm::default(),
+            mac_asked: None,
         }
     }
 
@@ -84,6 +89,12 @@ impl NodeMeasurements {
         self.kpm.subscribed(names);
     }
 
+    /// MAC reports were asked for at this time, on the clock of [`NodeMeasurements::on_indication`]; `None`: there
+    /// will be none. KPM often reports first, and must not be the source while they are on their way.
+    pub fn mac_asked(&mut self, at: Option<Duration>) {
+        self.mac_asked = at;
+    }
+
     /// What KPM last said of each UE.
     pub fn kpm_ues(&self) -> &BTreeMap<UeId, KpmUe> {
         self.kpm.latest()
@@ -101,11 +112,10 @@ impl NodeMeasurements {
             .kpm
             .on_indication(header, message, received, config, cell_prbs, counters);
         // MAC reports say more, and their UEs have other names: two sources would count every UE twice.
-        const MAC_SILENT_AFTER: Duration = Duration::from_secs(5);
-        let mac_reports = self
-            .ticks
-            .base()
-            .is_some_and(|mac| received.saturating_sub(mac.received) < MAC_SILENT_AFTER);
+        let mac_heard = self.ticks.base().map(|mac| mac.received);
+        let mac_reports = mac_heard
+            .max(self.mac_asked)
+            .is_some_and(|mac| received.saturating_sub(mac) < MAC_SILENT_AFTER);
         let result = result.map(|reports| if mac_reports { Vec::new() } else { reports });
         self.count(result.map_err(Error::from))
     }
