@@ -260,6 +260,7 @@ impl Node {
         let before = self.subscriptions.len();
         self.subscriptions.retain(|s| !s.is(request, ran_function));
         let answer = if self.subscriptions.len() < before {
+            tracing::info!(id = ?request, function = ran_function, "subscription deleted");
             Pdu::RicSubscriptionDeleteResponse(RicSubscriptionDeleteResponse {
                 request,
                 ran_function,
