@@ -28,12 +28,12 @@ impl Backoff {
         full.mul_f64(rng.random_range(0.5..=1.0))
     }
 
-    /// No attempt has failed since the last connection.
+    /// No attempt has failed since the last connection that held.
     pub(super) fn is_first(&self) -> bool {
         self.attempt == 0
     }
 
-    /// The connection was made: the next loss begins at the base again.
+    /// The connection held: the next loss begins at the base again.
     pub(super) fn reset(&mut self) {
         self.attempt = 0;
     }

@@ -69,12 +69,17 @@ impl Task {
         let mut rng = SmallRng::seed_from_u64(crate::random_u64());
         loop {
             self.set_link(Link::Connecting);
-            let Ok(reason) = self.connection(&mut backoff).await else {
+            let mut welcomed = None;
+            let Ok(reason) = self.connection(&mut welcomed).await else {
                 return;
             };
             self.forget_registrations();
+            // Not as soon as it is made: of two clients with one edge_id each ends the connection of the other.
+            if welcomed.is_some_and(|at| at.elapsed() >= self.config.backoff_max) {
+                backoff.reset();
+            }
             // One line per outage, not per attempt.
-            if backoff.is_first() {
+            if welcomed.is_some() || backoff.is_first() {
                 tracing::warn!(xapp = self.config.xapp, reason, "no connection to the xApp");
             }
             let retry_in = backoff.next(&mut rng);
@@ -85,8 +90,8 @@ impl Task {
         }
     }
 
-    /// One connection from its making to its loss: why it was lost.
-    async fn connection(&mut self, backoff: &mut Backoff) -> Result<String, Abandoned> {
+    /// One connection from its making to its loss: why it was lost. Notes when the xApp welcomed it, if it did.
+    async fn connection(&mut self, welcomed: &mut Option<Instant>) -> Result<String, Abandoned> {
         let (outbound, requests) = mpsc::channel(OUTBOUND);
         let hello = pb::Hello {
             edge_id: self.config.edge_id.clone(),
@@ -98,7 +103,7 @@ impl Task {
         );
         let mut inbound = match self.meanwhile(open).await? {
             Ok(Ok((inbound, welcome))) => {
-                backoff.reset();
+                *welcomed = Some(Instant::now());
                 self.welcome(welcome);
                 inbound
             }

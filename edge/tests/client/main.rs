@@ -243,6 +243,30 @@ async fn a_server_that_is_not_there_is_tried_again_and_again() {
 }
 
 #[tokio::test]
+async fn connections_that_end_at_once_are_made_less_and_less_often() {
+    // What two clients of one edge_id do to each other.
+    let mut server = Server::start().await;
+    let config = Config {
+        backoff_base: Duration::from_millis(1),
+        backoff_max: Duration::from_secs(3_600),
+        ..config(server.uri())
+    };
+    let client = EdgeClient::connect(config).unwrap();
+    let mut events = client.events();
+    let mut waits = Vec::new();
+    for _ in 0..6 {
+        drop(within(server.stream()).await);
+        let wait = event(&mut events, |e| match e {
+            Event::Link(Link::Disconnected { retry_in, .. }) => Some(retry_in),
+            _ => None,
+        });
+        waits.push(wait.await);
+    }
+    // Attempt k waits at least half of its full time: the last longer than the first at its longest.
+    assert!(waits[5] > 8 * waits[0], "{waits:?}");
+}
+
+#[tokio::test]
 async fn a_refused_flow_says_why_and_runs_on_its_fallback() {
     let mut server = Server::start().await;
     let client = EdgeClient::connect(config(server.uri())).unwrap();

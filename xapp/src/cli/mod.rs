@@ -43,10 +43,10 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Decode(decode::Args),
-    Replay(replay::Args),
     Run(run::Args),
     Demo(demo::Args),
+    Replay(replay::Args),
+    Decode(decode::Args),
     Top(top::Args),
 }
 
