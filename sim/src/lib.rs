@@ -6,10 +6,14 @@
 //! - [`live`]: the cell by the wall clock, relaying real UDP packets.
 //! - [`node`]: the cell as an E2 node.
 //! - [`plot`]: charts for reports.
+//! - [`channel`], [`linkmodel`]: SINR over time, and what a block of a given MCS makes of it.
+//! - [`random`]: random streams, one per purpose.
 #![forbid(unsafe_code)]
 
 pub mod cell;
+pub mod channel;
 pub mod closed_loop;
+pub mod linkmodel;
 pub mod live;
 pub mod mac;
 pub mod measure;
@@ -17,4 +21,5 @@ pub mod node;
 pub mod pdcp;
 pub mod plot;
 pub mod radio;
+pub mod random;
 pub mod rlc;
