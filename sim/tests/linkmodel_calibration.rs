@@ -117,16 +117,14 @@ fn cqi_changes_at_the_measured_sinr() {
             let sinr = 10_f64.powf(db / 10.0);
             lena::cqi(prbs, |modulation| mutual_information(modulation, sinr))
         };
-        // CQI 1 exists in a quarter of a decibel only.
+        // Below 0 dB the blocks of one symbol are smaller than any whose error rate was measured, and CQI 1 exists in a
+        // quarter of a decibel only.
+        let tolerance_db = if reference_db > 0.0 { 0.3 } else { 1.0 };
         if cqi > 1 {
-            assert!(
-                cqi_at(reference_db + 0.25) >= cqi,
-                "{prbs} PRBs, {reference_db} dB"
-            );
+            let above = cqi_at(reference_db + tolerance_db);
+            assert!(above >= cqi, "{prbs} PRBs, {reference_db} dB: {above}");
         }
-        assert!(
-            cqi_at(reference_db - 0.5) < cqi,
-            "{prbs} PRBs, {reference_db} dB"
-        );
+        let below = cqi_at(reference_db - 0.25 - tolerance_db);
+        assert!(below < cqi, "{prbs} PRBs, {reference_db} dB: {below}");
     }
 }
