@@ -7,12 +7,15 @@
 //! - [`node`]: the cell as an E2 node.
 //! - [`plot`]: charts for reports.
 //! - [`channel`], [`linkmodel`]: SINR over time, and what a block of a given MCS makes of it.
+//! - [`senders`], [`tcp`]: congestion controls, and the transport around them.
+//! - [`link`], [`testbed`]: a wired bottleneck, and flows over it.
 //! - [`random`]: random streams, one per purpose.
 #![forbid(unsafe_code)]
 
 pub mod cell;
 pub mod channel;
 pub mod closed_loop;
+pub mod link;
 pub mod linkmodel;
 pub mod live;
 pub mod mac;
@@ -23,3 +26,6 @@ pub mod plot;
 pub mod radio;
 pub mod random;
 pub mod rlc;
+pub mod senders;
+pub mod tcp;
+pub mod testbed;
