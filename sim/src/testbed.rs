@@ -4,10 +4,12 @@
 //! Acknowledgements are neither lost nor delayed beyond the propagation time.
 
 use crate::link::{Link, Service};
+use crate::random::{Xoshiro256PlusPlus, stream};
 use crate::senders::CongestionControl;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::sender::{TcpConfig, TcpCounters, TcpSender};
 use crate::tcp::{Acknowledgement, DATA_HEADER, Segment};
+use rand::Rng;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -82,6 +84,8 @@ pub struct Testbed {
     link: Link<Passing>,
     flows: Vec<Flow>,
     now: Duration,
+    /// Probability that a packet is lost before the bottleneck, and what decides.
+    loss: (f64, Xoshiro256PlusPlus),
     /// Octets in the bottleneck's queue, sampled every millisecond.
     pub queue: Vec<u64>,
 }
@@ -108,8 +112,15 @@ impl Testbed {
             link: Link::new(service, buffer),
             flows,
             now: Duration::ZERO,
+            loss: (0.0, stream(0, "loss", 0)),
             queue: Vec::new(),
         }
+    }
+
+    /// Loses packets at random, with this probability.
+    pub fn with_loss(mut self, probability: f64, seed: u64) -> Self {
+        self.loss = (probability, stream(seed, "loss", 0));
+        self
     }
 
     /// Packets dropped by the bottleneck.
@@ -202,7 +213,10 @@ impl Testbed {
                 segment,
                 sent_at: now,
             };
-            self.link.push(now, passing, segment.len + DATA_HEADER);
+            let (probability, random) = &mut self.loss;
+            if *probability == 0.0 || random.random::<f64>() >= *probability {
+                self.link.push(now, passing, segment.len + DATA_HEADER);
+            }
         }
         flow.wake = flow.sender.next_event(now);
     }

@@ -96,11 +96,19 @@ fn two_cubic_flows_share_within_ten_percent() {
 }
 
 #[test]
-fn hystart_leaves_slow_start_without_a_burst_of_losses() {
-    let (results, testbed) = run(Service::constant(RATE_BPS), 2.0, vec![cubic(0.0)], 3.0);
-    assert!(testbed.drops() < 10, "{} drops", testbed.drops());
-    let goodput = results[0].goodput_bps(secs(1.0), secs(3.0));
-    assert!(goodput > 0.8 * FULL_BPS, "{goodput}");
+fn hystart_spares_slow_start_most_of_its_losses() {
+    let drops = |control: Cubic| {
+        let flows = vec![flow(Box::new(control), 0.0)];
+        let (results, testbed) = run(Service::constant(RATE_BPS), 4.0, flows, 3.0);
+        (
+            testbed.drops(),
+            results[0].goodput_bps(secs(1.0), secs(3.0)),
+        )
+    };
+    let (with, goodput) = drops(Cubic::new(SEGMENT));
+    let (without, _) = drops(Cubic::without_hystart(SEGMENT));
+    assert!(3 * with < without, "{with} {without}");
+    assert!(goodput > 0.9 * FULL_BPS, "{goodput}");
 }
 
 #[test]
@@ -190,20 +198,20 @@ fn reminis(config: ReminisConfig, service: Service) -> (f64, f64, f64, f64) {
     let mean = delays.iter().map(ms).sum::<f64>() / delays.len() as f64;
     let p95 = ms(&delays[delays.len() * 95 / 100]);
     let worst = ms(delays.last().unwrap());
-    let use_ = results[0].goodput_bps(from, to) / (720e6 * 1400.0 / 1452.0);
-    (use_, mean, p95, worst)
+    let utilisation = results[0].goodput_bps(from, to) / (720e6 * 1400.0 / 1452.0);
+    (utilisation, mean, p95, worst)
 }
 
 #[test]
 fn reminis_keeps_its_delay_within_twice_its_tolerance_on_a_constant_link() {
-    let (use_, mean, p95, worst) = reminis(ReminisConfig::default(), Service::constant(720e6));
-    println!("{use_} {mean} {p95} {worst}");
+    let (utilisation, mean, p95, worst) =
+        reminis(ReminisConfig::default(), Service::constant(720e6));
     // DTT = 30 ms.
     assert!(
         p95 <= 60.0 && mean <= 33.0,
-        "use {use_}, mean {mean}, p95 {p95}, worst {worst}"
+        "use {utilisation}, mean {mean}, p95 {p95}, worst {worst}"
     );
-    assert!(use_ > 0.7, "{use_}");
+    assert!(utilisation > 0.7, "{utilisation}");
 }
 
 #[test]
@@ -238,4 +246,32 @@ fn the_same_seed_gives_the_same_run() {
             .collect::<Vec<_>>()
     };
     assert_eq!(go(), go());
+}
+
+#[test]
+fn random_loss_stops_nobody_and_bbr1_least() {
+    let goodput = |spec: FlowSpec| {
+        let buffer = bandwidth_delay_octets() as u64;
+        let service = Service::constant(RATE_BPS);
+        let mut testbed =
+            Testbed::new(service, buffer, TcpConfig::default(), vec![spec]).with_loss(0.01, 3);
+        let results = testbed.run(secs(60.0));
+        let sent = results[0].counters.segments as f64;
+        let again = results[0].counters.retransmissions as f64;
+        // What is lost is sent again, and little else is.
+        assert!(
+            (0.009..0.016).contains(&(again / sent)),
+            "{again} of {sent}"
+        );
+        results[0].goodput_bps(secs(10.0), secs(60.0)) / FULL_BPS
+    };
+    let reminis = Reminis::new(SEGMENT, ReminisConfig::default(), stream(5, "reminis", 0));
+    let (loss_based, delay_based) = (goodput(cubic(0.0)), goodput(flow(Box::new(reminis), 0.0)));
+    // BBRv3 answers every round with loss between its probes, BBRv1 none.
+    let (v1, v3) = (goodput(bbr1(0, 0.0)), goodput(bbr3(0, 0.0)));
+    assert!(
+        loss_based > 0.02 && delay_based > 0.1,
+        "{loss_based} {delay_based}"
+    );
+    assert!(v1 > 0.9 && v3 > 0.5, "{v1} {v3}");
 }

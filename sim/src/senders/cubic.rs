@@ -29,7 +29,7 @@ pub struct Cubic {
     reno_window: f64,
     /// Start of the present congestion avoidance stage.
     epoch: Option<Duration>,
-    hystart: HyStart,
+    hystart: Option<HyStart>,
 }
 
 impl Cubic {
@@ -44,7 +44,15 @@ impl Cubic {
             inflection: 0.0,
             reno_window: 0.0,
             epoch: None,
-            hystart: HyStart::default(),
+            hystart: Some(HyStart::default()),
+        }
+    }
+
+    /// The same with the slow start of RFC 5681, which ends with a loss only.
+    pub fn without_hystart(segment: u32) -> Self {
+        Self {
+            hystart: None,
+            ..Self::new(segment)
         }
     }
 
@@ -55,10 +63,11 @@ impl Cubic {
     fn slow_start(&mut self, ack: &Ack) {
         let sent_delivered = ack.sample.map_or(0, |s| s.newest.delivered);
         let segment = self.segment as u64;
-        match self
-            .hystart
-            .on_ack(ack.acked, segment, ack.rtt, ack.delivered, sent_delivered)
-        {
+        let verdict = match &mut self.hystart {
+            None => Verdict::Grow(ack.acked),
+            Some(h) => h.on_ack(ack.acked, segment, ack.rtt, ack.delivered, sent_delivered),
+        };
+        match verdict {
             Verdict::Grow(octets) => {
                 self.window = (self.window + octets as f64 / self.segment).min(self.threshold);
             }
@@ -121,7 +130,7 @@ impl CongestionControl for Cubic {
     fn on_timeout(&mut self, _now: Duration) {
         self.reduce();
         self.window = 1.0;
-        self.hystart = HyStart::default();
+        self.hystart = self.hystart.map(|_| HyStart::default());
     }
 
     fn on_ack(&mut self, ack: &Ack) {
