@@ -113,10 +113,7 @@ fn cqi_changes_at_the_measured_sinr() {
     for row in rows(include_str!("reference/lena_cqi.csv")).filter(|row| row[2] >= 1.0) {
         let (prbs, reference_db, cqi) = (row[0] as u16, row[1], row[2] as u8);
         assert_eq!(f64::from(lena::mcs_of_cqi(cqi)), row[3]);
-        let cqi_at = |db: f64| {
-            let sinr = 10_f64.powf(db / 10.0);
-            lena::cqi(prbs, |modulation| mutual_information(modulation, sinr))
-        };
+        let cqi_at = |db: f64| lena::cqi(prbs, |modulation| mutual_information(modulation, db));
         // Below 0 dB the blocks of one symbol are smaller than any whose error rate was measured, and CQI 1 exists in a
         // quarter of a decibel only.
         let tolerance_db = if reference_db > 0.0 { 0.3 } else { 1.0 };

@@ -14,6 +14,10 @@ pub struct MacCounters {
     pub prbs: u64,
     /// PRBs × slots of retransmissions.
     pub retx_prbs: u64,
+    /// PRBs × symbols of first transmissions: where blocks do not take whole slots, the measure of what they take.
+    pub prb_symbols: u64,
+    /// PRBs × symbols of retransmissions.
+    pub retx_prb_symbols: u64,
     /// Transmissions in HARQ round 0 to 3; the last one counts blocks that failed for good.
     pub harq: [u64; 5],
     /// Octets of the transport block of the last slot, 0 if none.

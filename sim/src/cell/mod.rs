@@ -11,9 +11,14 @@ mod slot;
 pub use config::{Background, CellConfig, CellError, UeConfig};
 pub use counters::MacCounters;
 
+use crate::channel::Channel;
+use crate::linkmodel::lena;
+use crate::mac::behaviour::{BlockSizes, SchedulerKind};
 use crate::mac::harq::{Block, Harq};
 use crate::mac::link::{Link, LinkState};
-use crate::mac::scheduler::{Candidate, ProportionalFair};
+use crate::mac::radio_link::{RadioLink, Transmission};
+use crate::mac::scheduler::{Candidate, ProportionalFair, RoundRobin};
+use crate::mac::uplink::UplinkQueue;
 use crate::pdcp::{PdcpCounters, Reordering};
 use crate::radio::numerology::{Numerology, TddPattern};
 use crate::radio::tbs::{TbsTable, data_elements};
@@ -40,6 +45,17 @@ pub struct Output {
     pub arrived: u64,
     /// What became of it.
     pub fate: Fate,
+    /// Symbols of the slot that had passed by then.
+    pub symbol: u8,
+}
+
+/// An uplink packet that has arrived at the base station in the slot just run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UplinkOutput {
+    /// Index of the UE.
+    pub ue: usize,
+    /// The packet's name.
+    pub id: u64,
 }
 
 /// One UE, for reading.
@@ -65,6 +81,9 @@ pub struct UeView<'a> {
 struct Ue {
     config: UeConfig,
     link: LinkState,
+    /// The radio link, if the UE has a channel: it decides `link` and the errors.
+    radio: Option<Box<RadioLink>>,
+    uplink: UplinkQueue,
     queue: RlcQueue,
     harq: Harq,
     pdcp: Reordering,
@@ -72,6 +91,18 @@ struct Ue {
     /// Octets of constant-rate background traffic that are due but not yet a packet.
     background_credit: f64,
     random: Xoshiro256PlusPlus,
+}
+
+/// A block that is sent in the slot being run.
+#[derive(Debug)]
+struct OnAir {
+    ue: usize,
+    process: usize,
+    round: u8,
+    block: Block,
+    /// First PRB, and symbols of the slot that have passed at its end.
+    first_prb: u16,
+    end_symbol: u8,
 }
 
 /// The tables of one slot length.
@@ -90,27 +121,23 @@ pub struct Cell {
     shapes: Vec<SlotShape>,
     slot: u64,
     ues: Vec<Ue>,
-    scheduler: ProportionalFair,
+    proportional_fair: ProportionalFair,
+    round_robin: RoundRobin,
     candidates: Vec<Candidate>,
+    on_air: Vec<OnAir>,
     /// Octets of new data sent to each UE in this slot.
     sent: Vec<u32>,
     outputs: Vec<Output>,
+    uplink_outputs: Vec<UplinkOutput>,
+    uplink_slots: u64,
 }
 
 impl Cell {
     /// A cell at slot 0. Each UE draws from its own random stream, so that adding a UE leaves the others' draws alone.
     pub fn new(config: CellConfig, seed: u64) -> Result<Self, CellError> {
         let (numerology, tdd) = config.check()?;
-        let mut shapes: Vec<SlotShape> = Vec::new();
-        for slot in 0..tdd.period() {
-            let symbols = config.data_symbols(&tdd, slot);
-            if symbols > 0 && shapes.iter().all(|s| s.symbols != symbols) {
-                let elements = data_elements(symbols, config.overhead_elements);
-                let tbs = TbsTable::new(config.mcs_table, config.prbs, elements, config.layers);
-                shapes.push(SlotShape { symbols, tbs });
-            }
-        }
         let t_reordering = config.t_reordering_ms * numerology.slots_per_second() / 1000;
+        let shapes = slot_shapes(&config, &tdd);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let ues: Vec<Ue> = config
             .ues
@@ -120,6 +147,8 @@ impl Cell {
                 Ue {
                     config: ue.clone(),
                     link: ue.link.adapt(config.mcs_table),
+                    radio: None,
+                    uplink: UplinkQueue::new(config.behaviour.uplink),
                     queue: RlcQueue::new(ue.queue_limit_bytes),
                     pdcp: Reordering::new(t_reordering),
                     harq: Harq::new(config.harq_processes, config.harq_round_trip_slots),
@@ -129,7 +158,8 @@ impl Cell {
                 }
             })
             .collect();
-        let scheduler = ProportionalFair::new(ues.len(), config.fairness_window, config.prb_group);
+        let proportional_fair =
+            ProportionalFair::new(ues.len(), config.fairness_window, config.prb_group);
         Ok(Self {
             sent: vec![0; ues.len()],
             config,
@@ -138,9 +168,13 @@ impl Cell {
             shapes,
             slot: 0,
             ues,
-            scheduler,
+            proportional_fair,
+            round_robin: RoundRobin::default(),
             candidates: Vec::new(),
+            on_air: Vec::new(),
             outputs: Vec::new(),
+            uplink_outputs: Vec::new(),
+            uplink_slots: 0,
         })
     }
 
@@ -212,6 +246,29 @@ impl Cell {
         }
     }
 
+    /// Gives a UE a channel: from now on link adaptation chooses its MCS and the error model its errors.
+    pub fn set_channel(&mut self, ue: usize, channel: Channel) {
+        let config = &self.config;
+        let slots_per_second = self.numerology.slots_per_second();
+        if let Some(u) = self.ues.get_mut(ue) {
+            let radio = RadioLink::new(
+                channel,
+                config.behaviour.adaptation,
+                config.mcs_table,
+                config.prbs,
+                config.harq_processes,
+                slots_per_second,
+            );
+            u.link = radio.state();
+            u.radio = Some(Box::new(radio));
+        }
+    }
+
+    /// A UE's channel, if it has one.
+    pub fn channel(&self, ue: usize) -> Option<&Channel> {
+        Some(self.ues.get(ue)?.radio.as_ref()?.channel())
+    }
+
     /// Changes a UE's background traffic from the next slot on.
     pub fn set_background(&mut self, ue: usize, background: Background) {
         if let Some(u) = self.ues.get_mut(ue) {
@@ -225,4 +282,50 @@ impl Cell {
             .get_mut(ue)
             .is_some_and(|u| u.queue.push(self.slot, Some(packet.id), packet.len))
     }
+
+    /// A packet is ready at a UE for the uplink before the next slot; it comes back in [`Cell::uplink_outputs`].
+    pub fn enqueue_uplink(&mut self, ue: usize, packet: Packet) {
+        let slot = self.slot;
+        if let Some(u) = self.ues.get_mut(ue) {
+            u.uplink.push(slot, packet);
+        }
+    }
+
+    /// The uplink packets that arrived at the base station in the slot last run.
+    pub fn uplink_outputs(&self) -> &[UplinkOutput] {
+        &self.uplink_outputs
+    }
+
+    /// Slots so far that carried uplink instead of downlink.
+    pub fn uplink_slots(&self) -> u64 {
+        self.uplink_slots
+    }
+}
+
+fn slot_shapes(config: &CellConfig, tdd: &TddPattern) -> Vec<SlotShape> {
+    let mut lengths: Vec<u8> = (0..tdd.period())
+        .map(|slot| config.data_symbols(tdd, slot))
+        .collect();
+    if config.behaviour.scheduler == SchedulerKind::RoundRobinSymbols {
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        lengths = (1..=longest).collect();
+    }
+    lengths.sort_unstable();
+    lengths.dedup();
+    let shape = |symbols: u8| SlotShape {
+        symbols,
+        tbs: match config.behaviour.block_sizes {
+            BlockSizes::Nr => {
+                let elements = data_elements(symbols, config.overhead_elements);
+                TbsTable::new(config.mcs_table, config.prbs, elements, config.layers)
+            }
+            BlockSizes::Lena => {
+                let highest = lena::CODE_RATES.len() as u8 - 1;
+                TbsTable::from_fn(highest, config.prbs, |mcs, prbs| {
+                    lena::transport_block_octets(mcs, u32::from(prbs) * u32::from(symbols))
+                })
+            }
+        },
+    };
+    lengths.into_iter().filter(|&n| n > 0).map(shape).collect()
 }

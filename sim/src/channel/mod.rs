@@ -8,6 +8,7 @@ pub mod mobility;
 pub mod pathloss;
 pub mod replay;
 
+use crate::linkmodel::mutual_information::{Modulation, mutual_information};
 use crate::random::stream;
 use fading::{Fading, SUBBANDS};
 use mobility::{Mobility, Position, Walker};
@@ -49,11 +50,11 @@ pub enum PowerAllocation {
 }
 
 impl PowerAllocation {
-    /// Gain in density, linear, when `used` of `total` PRBs are in use.
-    pub fn boost(self, used: u16, total: u16) -> f64 {
+    /// Gain in density, dB, when `used` of `total` PRBs are in use.
+    pub fn boost_db(self, used: u16, total: u16) -> f64 {
         match self {
-            Self::FullBand => 1.0,
-            Self::UsedPrbs => f64::from(total) / f64::from(used.max(1)),
+            Self::FullBand => 0.0,
+            Self::UsedPrbs => 10.0 * (f64::from(total) / f64::from(used.max(1))).log10(),
         }
     }
 }
@@ -62,8 +63,9 @@ impl PowerAllocation {
 #[derive(Clone, Debug)]
 pub struct Channel {
     source: Source,
-    /// Linear SINR per sub-band at the density of a fully used carrier.
+    /// SINR per sub-band at the density of a fully used carrier, linear and in dB.
     sinr: [f32; SUBBANDS],
+    sinr_db: [f32; SUBBANDS],
 }
 
 #[derive(Clone, Debug)]
@@ -92,18 +94,27 @@ struct Modelled {
 impl Channel {
     /// A channel of constant SINR.
     pub fn fixed(sinr_db: f64) -> Self {
+        let mut channel = Self::new(Source::Fixed);
+        channel.set([linear(sinr_db) as f32; SUBBANDS]);
+        channel
+    }
+
+    fn new(source: Source) -> Self {
         Self {
-            source: Source::Fixed,
-            sinr: [linear(sinr_db) as f32; SUBBANDS],
+            source,
+            sinr: [0.0; SUBBANDS],
+            sinr_db: [f32::NEG_INFINITY; SUBBANDS],
         }
+    }
+
+    fn set(&mut self, sinr: [f32; SUBBANDS]) {
+        self.sinr = sinr;
+        self.sinr_db = sinr.map(|sinr| 10.0 * sinr.log10());
     }
 
     /// A recorded channel.
     pub fn replayed(replay: Replay) -> Self {
-        let mut channel = Self {
-            source: Source::Replay(replay),
-            sinr: [0.0; SUBBANDS],
-        };
+        let mut channel = Self::new(Source::Replay(replay));
         channel.advance(Duration::ZERO);
         channel
     }
@@ -113,26 +124,22 @@ impl Channel {
         let mut walker = Walker::new(model.mobility, stream(seed, "mobility", ue));
         let position = walker.position(Duration::ZERO);
         let at = (position.x, position.y);
-        let mut channel = Self {
-            source: Source::Modelled(Box::new(Modelled {
-                walker,
-                shadowing: Shadowing::new(&model.budget, at, stream(seed, "shadowing", ue)),
-                fading: None,
-                random: stream(seed, "fading", ue),
-                position,
-                mean: 0.0,
-                next: Duration::ZERO,
-                since_slow: FAST_PER_SLOW - 1,
-                redraw_at: model.redraw,
-                model,
-            })),
-            sinr: [0.0; SUBBANDS],
+        let mut modelled = Modelled {
+            walker,
+            shadowing: Shadowing::new(&model.budget, at, stream(seed, "shadowing", ue)),
+            fading: None,
+            random: stream(seed, "fading", ue),
+            position,
+            mean: 0.0,
+            next: Duration::ZERO,
+            since_slow: FAST_PER_SLOW - 1,
+            redraw_at: model.redraw,
+            model,
         };
-        if let Source::Modelled(m) = &mut channel.source {
-            if model.fading {
-                m.draw_clusters();
-            }
+        if model.fading {
+            modelled.draw_clusters();
         }
+        let mut channel = Self::new(Source::Modelled(Box::new(modelled)));
         channel.advance(Duration::ZERO);
         channel
     }
@@ -142,7 +149,8 @@ impl Channel {
         match &mut self.source {
             Source::Fixed => {}
             Source::Replay(replay) => {
-                self.sinr = [linear(replay.sinr_db(now)) as f32; SUBBANDS];
+                let sinr_db = replay.sinr_db(now);
+                self.set([linear(sinr_db) as f32; SUBBANDS]);
             }
             Source::Modelled(modelled) => {
                 let mut moved = false;
@@ -152,10 +160,11 @@ impl Channel {
                 }
                 if moved {
                     let mean = modelled.mean as f32;
-                    self.sinr = match &modelled.fading {
+                    let sinr = match &modelled.fading {
                         Some(fading) => fading.gains().map(|gain| gain * mean),
                         None => [mean; SUBBANDS],
                     };
+                    self.set(sinr);
                 }
             }
         }
@@ -172,26 +181,24 @@ impl Channel {
         10.0 * f64::from(sum / SUBBANDS as f32).log10()
     }
 
-    /// Mean over the PRBs `prbs` of a carrier of `total` of a function of the linear SINR, which is `boost` times the
-    /// density of a fully used carrier.
-    pub fn mean_over(
+    /// Mean SINR in dB of the PRBs `prbs` of a carrier of `total`.
+    pub fn mean_db(&self, prbs: Range<u16>, total: u16) -> f64 {
+        let mean = mean_over(prbs, total, |band| f64::from(self.sinr[band]));
+        10.0 * mean.log10()
+    }
+
+    /// Mean mutual information per coded bit of the PRBs `prbs` of a carrier of `total`, when they are sent with `boost_db`
+    /// more than the density of a fully used carrier.
+    pub fn information(
         &self,
+        modulation: Modulation,
         prbs: Range<u16>,
         total: u16,
-        boost: f64,
-        of: impl Fn(f64) -> f64,
+        boost_db: f64,
     ) -> f64 {
-        let width = f64::from(total.max(1)) / SUBBANDS as f64;
-        let (start, end) = (f64::from(prbs.start), f64::from(prbs.end));
-        let mut sum = 0.0;
-        for (band, &sinr) in self.sinr.iter().enumerate() {
-            let low = band as f64 * width;
-            let overlap = end.min(low + width) - start.max(low);
-            if overlap > 0.0 {
-                sum += overlap * of(f64::from(sinr) * boost);
-            }
-        }
-        sum / (end - start).max(f64::MIN_POSITIVE)
+        mean_over(prbs, total, |band| {
+            mutual_information(modulation, f64::from(self.sinr_db[band]) + boost_db)
+        })
     }
 
     /// Where a modelled UE was at the last slow step.
@@ -201,6 +208,21 @@ impl Channel {
             _ => None,
         }
     }
+}
+
+/// Mean over PRBs of a quantity that depends on the sub-band.
+fn mean_over(prbs: Range<u16>, total: u16, of: impl Fn(usize) -> f64) -> f64 {
+    let width = f64::from(total.max(1)) / SUBBANDS as f64;
+    let (start, end) = (f64::from(prbs.start), f64::from(prbs.end));
+    let mut sum = 0.0;
+    for band in 0..SUBBANDS {
+        let low = band as f64 * width;
+        let overlap = end.min(low + width) - start.max(low);
+        if overlap > 0.0 {
+            sum += overlap * of(band);
+        }
+    }
+    sum / (end - start).max(f64::MIN_POSITIVE)
 }
 
 impl Modelled {
@@ -272,20 +294,16 @@ mod tests {
 
     #[test]
     fn mean_over_a_range_weighs_the_subbands_it_covers() {
-        let mut channel = Channel::fixed(0.0);
-        for (band, sinr) in channel.sinr.iter_mut().enumerate() {
-            *sinr = band as f32;
-        }
-        let mean = |prbs| channel.mean_over(prbs, 80, 1.0, |sinr| sinr);
+        let mean = |prbs| mean_over(prbs, 80, |band| band as f64);
         assert_eq!(mean(0..80), 3.5);
         assert_eq!(mean(0..10), 0.0);
         assert!((mean(5..15) - 0.5).abs() < 1e-12);
-        assert_eq!(channel.mean_over(70..80, 80, 2.0, |sinr| sinr), 14.0);
+        assert_eq!(mean(70..80), 7.0);
     }
 
     #[test]
     fn few_prbs_get_all_the_power_only_if_told_so() {
-        assert_eq!(PowerAllocation::FullBand.boost(10, 100), 1.0);
-        assert_eq!(PowerAllocation::UsedPrbs.boost(10, 100), 10.0);
+        assert_eq!(PowerAllocation::FullBand.boost_db(10, 100), 0.0);
+        assert_eq!(PowerAllocation::UsedPrbs.boost_db(10, 100), 10.0);
     }
 }

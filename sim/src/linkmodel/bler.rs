@@ -104,8 +104,7 @@ impl ErrorModel {
 
     /// The same at a flat SINR in dB, equal in all transmissions.
     pub fn error_rate_at(&self, mcs: u8, octets: u32, transmissions: usize, sinr_db: f64) -> f64 {
-        let sinr = 10_f64.powf(sinr_db / 10.0);
-        let information = mutual_information(self.modulation(mcs), sinr);
+        let information = mutual_information(self.modulation(mcs), sinr_db);
         self.error_rate(mcs, octets, transmissions, information)
     }
 }

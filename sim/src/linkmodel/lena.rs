@@ -6,6 +6,7 @@
 
 use super::bler::ErrorModel;
 use super::mutual_information::Modulation;
+use std::sync::LazyLock;
 
 /// Slots from the block on which a CQI was measured to the first slot scheduled with it: 3 ms at 30 kHz.
 pub const CQI_LAG_SLOTS: u64 = 6;
@@ -54,18 +55,38 @@ pub fn transport_block_octets(mcs: u8, resource_blocks: u32) -> u32 {
     octets - CRC * code_blocks
 }
 
+/// Mutual information at which a block of one symbol fails in [`TARGET_ERROR`], by PRBs and MCS.
+static THRESHOLDS: LazyLock<Vec<[f64; CODE_RATES.len()]>> = LazyLock::new(|| {
+    let model = ErrorModel::lena();
+    let threshold = |prbs: u32, mcs: u8| {
+        let octets = transport_block_octets(mcs, prbs);
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..30 {
+            let middle = f64::midpoint(low, high);
+            if model.error_rate(mcs, octets, 1, middle) > TARGET_ERROR {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        high
+    };
+    let row = |prbs| std::array::from_fn(|mcs| threshold(prbs, mcs as u8));
+    (0..=275).map(row).collect()
+});
+
 /// CQI, 0 to 15, of a UE that received a block on `prbs` PRBs, `information` being the mean mutual information per bit
 /// that these PRBs have with each modulation.
 pub fn cqi(prbs: u16, information: impl Fn(Modulation) -> f64) -> u8 {
     let model = ErrorModel::lena();
-    let modulations = [Modulation::Qpsk, Modulation::Qam16, Modulation::Qam64];
-    let information = modulations.map(information);
-    let fits = |mcs: u8| {
-        let octets = transport_block_octets(mcs, u32::from(prbs));
+    let thresholds = &THRESHOLDS[usize::from(prbs).min(THRESHOLDS.len() - 1)];
+    let mut known: [Option<f64>; 3] = [None; 3];
+    let highest = (0..CODE_RATES.len() as u8).rev().find(|&mcs| {
         let modulation = model.modulation(mcs);
-        model.error_rate(mcs, octets, 1, information[modulation as usize]) <= TARGET_ERROR
-    };
-    let highest = (0..CODE_RATES.len() as u8).rev().find(|&mcs| fits(mcs));
+        let information =
+            *known[modulation as usize].get_or_insert_with(|| information(modulation));
+        information >= thresholds[usize::from(mcs)]
+    });
     // Of the MCSs, CQI 1 stands for 1, CQI c for 2(c − 1) and the odd one above.
     highest.map_or(0, |mcs| match mcs {
         0 => 0,

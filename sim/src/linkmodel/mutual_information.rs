@@ -46,10 +46,9 @@ static CURVES: LazyLock<[Vec<f64>; 3]> = LazyLock::new(|| {
     })
 });
 
-/// Mutual information per coded bit, 0 to 1, at a linear SINR.
-pub fn mutual_information(modulation: Modulation, sinr: f64) -> f64 {
+/// Mutual information per coded bit, 0 to 1, at a SINR in dB.
+pub fn mutual_information(modulation: Modulation, db: f64) -> f64 {
     let curve = &CURVES[modulation as usize];
-    let db = 10.0 * sinr.max(f64::MIN_POSITIVE).log10();
     let at = ((db - LOWEST_DB) * PER_DB).clamp(0.0, (curve.len() - 1) as f64);
     let index = (at as usize).min(curve.len() - 2);
     curve[index] + (at - index as f64) * (curve[index + 1] - curve[index])
@@ -107,7 +106,7 @@ mod tests {
             let mut before = 0.0;
             for quarter in -40..=100 {
                 let db = f64::from(quarter) / 4.0;
-                let information = mutual_information(modulation, 10_f64.powf(db / 10.0));
+                let information = mutual_information(modulation, db);
                 assert!(
                     (before..=1.0).contains(&information),
                     "{modulation:?} {db} dB"
@@ -123,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_selective_channel_is_worth_less_than_its_mean_sinr() {
-        let of = |db: f64| mutual_information(Modulation::Qam64, 10_f64.powf(db / 10.0));
+        let of = |db: f64| mutual_information(Modulation::Qam64, db);
         let selective = equivalent_sinr_db(Modulation::Qam64, (of(15.0) + of(25.0)) / 2.0);
         let mean = 10.0 * ((10_f64.powf(1.5) + 10_f64.powf(2.5)) / 2.0).log10();
         assert!(

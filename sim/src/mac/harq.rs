@@ -14,6 +14,10 @@ pub struct Block {
     pub prbs: u16,
     /// Data symbols it takes: a retransmission needs the same.
     pub symbols: u8,
+    /// MCS index.
+    pub mcs: u8,
+    /// Size, octets.
+    pub octets: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,18 +66,22 @@ impl Harq {
 
     /// The retransmission that has been due longest and fits into `prbs` PRBs of `symbols` symbols.
     pub fn due(&self, now: u64, prbs: u16, symbols: u8) -> Option<Retransmission> {
+        self.due_if(now, |block| block.prbs <= prbs && block.symbols == symbols)
+    }
+
+    /// The retransmission that has been due longest and that `fits`.
+    pub fn due_if(&self, now: u64, fits: impl Fn(&Block) -> bool) -> Option<Retransmission> {
         if self.failed == 0 {
             return None;
         }
-        let fits = |process: usize| match self.processes[process] {
+        let candidate = |process: usize| match self.processes[process] {
             Process::Failed { due, round, block } => {
-                let fits = due <= now && block.prbs <= prbs && block.symbols == symbols;
-                fits.then_some((due, process, round, block))
+                (due <= now && fits(&block)).then_some((due, process, round, block))
             }
             Process::Free { .. } => None,
         };
         (0..self.processes.len())
-            .filter_map(fits)
+            .filter_map(candidate)
             .min_by_key(|&(due, process, ..)| (due, process))
             .map(|(_, process, round, block)| Retransmission {
                 process,
@@ -121,6 +129,8 @@ mod tests {
             payload: queue.pull(0, 1000).unwrap(),
             prbs,
             symbols,
+            mcs: 28,
+            octets: 1000,
         }
     }
 

@@ -1,5 +1,8 @@
 //! What the MAC layer decides every slot: link adaptation, who gets which PRBs, and HARQ.
 
+pub mod behaviour;
 pub mod harq;
 pub mod link;
+pub mod radio_link;
 pub mod scheduler;
+pub mod uplink;

@@ -1,5 +1,8 @@
-//! Proportional-fair OFDMA: within each slot PRBs go, group by group, to the UE with the highest ratio of
-//! achievable to average rate, the average counting what the slot has already given.
+//! Who gets the resources of a slot.
+//!
+//! Proportional-fair OFDMA: PRBs go, group by group, to the UE with the highest ratio of achievable to average rate, the
+//! average counting what the slot has already given. Round robin: unit by unit (PRB groups or symbols) to one UE after
+//! the other.
 
 /// A UE with data to send in this slot.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +25,8 @@ pub struct ProportionalFair {
     /// 1/T of the average.
     weight: f64,
     group: u16,
+    /// Room for the metrics of one slot's candidates.
+    metrics: Vec<f64>,
 }
 
 impl ProportionalFair {
@@ -31,41 +36,88 @@ impl ProportionalFair {
             averages: vec![0.0; ues],
             weight: 1.0 / window.max(1.0),
             group: group.max(1),
+            metrics: Vec::new(),
         }
     }
 
     /// Distributes `prbs` over the candidates: fills in [`Candidate::granted`].
-    pub fn allocate(&self, candidates: &mut [Candidate], prbs: u16) {
+    pub fn allocate(&mut self, candidates: &mut [Candidate], prbs: u16) {
+        let mut metrics = std::mem::take(&mut self.metrics);
+        metrics.clear();
+        metrics.extend(candidates.iter().map(|c| self.metric(c)));
         let mut left = prbs;
         while left > 0 {
             let mut best: Option<(f64, usize)> = None;
-            for (index, candidate) in candidates.iter().enumerate() {
-                if candidate.granted < candidate.wanted {
-                    let metric = self.metric(candidate);
-                    if best.is_none_or(|(highest, _)| metric > highest) {
-                        best = Some((metric, index));
-                    }
+            for (index, &metric) in metrics.iter().enumerate() {
+                if best.is_none_or(|(highest, _)| metric > highest) {
+                    best = Some((metric, index));
                 }
             }
-            let Some((_, index)) = best else { return };
+            let Some((metric, index)) = best else { break };
+            if metric < 0.0 {
+                break;
+            }
             let chosen = &mut candidates[index];
             let step = self.group.min(left).min(chosen.wanted - chosen.granted);
             chosen.granted += step;
             left -= step;
+            metrics[index] = self.metric(&candidates[index]);
         }
+        self.metrics = metrics;
     }
 
+    /// Ratio of achievable to average rate; negative once the UE has all it wants.
     fn metric(&self, candidate: &Candidate) -> f64 {
+        if candidate.granted >= candidate.wanted {
+            return -1.0;
+        }
         let given = candidate.octets_per_prb * f64::from(candidate.granted);
         let average = self.averages[candidate.ue];
         // The small constant decides between UEs that have never been served.
         candidate.octets_per_prb / (average + self.weight * (given - average) + 1e-9)
     }
 
-    /// Ends a downlink slot in which UE `ue` was sent `octets(ue)` of new data.
-    pub fn end_slot(&mut self, octets: impl Fn(usize) -> f64) {
+    /// Ends a downlink slot in which UE `ue` was sent `octets(ue)` of new data; the averages of UEs for which that is
+    /// `None` stay.
+    pub fn end_slot(&mut self, octets: impl Fn(usize) -> Option<f64>) {
         for (ue, average) in self.averages.iter_mut().enumerate() {
-            *average += self.weight * (octets(ue) - *average);
+            if let Some(octets) = octets(ue) {
+                *average += self.weight * (octets - *average);
+            }
+        }
+    }
+}
+
+/// Round robin.
+#[derive(Clone, Debug, Default)]
+pub struct RoundRobin {
+    /// UE that comes first in the next slot.
+    next: usize,
+}
+
+impl RoundRobin {
+    /// Distributes `units` in steps of `group` over the candidates, whose `wanted` and `granted` count the same units.
+    pub fn allocate(&mut self, candidates: &mut [Candidate], units: u16, group: u16) {
+        if candidates.is_empty() {
+            return;
+        }
+        let start = candidates
+            .iter()
+            .position(|c| c.ue >= self.next)
+            .unwrap_or(0);
+        let (mut left, mut satisfied, mut turn) = (units, 0, start);
+        while left > 0 && satisfied < candidates.len() {
+            let index = turn % candidates.len();
+            let candidate = &mut candidates[index];
+            let step = group
+                .max(1)
+                .min(left)
+                .min(candidate.wanted - candidate.granted);
+            satisfied = if step == 0 { satisfied + 1 } else { 0 };
+            candidate.granted += step;
+            left -= step;
+            turn += 1;
+            self.next = candidate.ue + 1;
         }
     }
 }
@@ -94,8 +146,9 @@ mod tests {
                 .map(|(ue, &(rate, wanted))| candidate(ue, rate, wanted))
                 .collect();
             scheduler.allocate(&mut candidates, 106);
-            scheduler
-                .end_slot(|ue| candidates[ue].octets_per_prb * f64::from(candidates[ue].granted));
+            scheduler.end_slot(|ue| {
+                Some(candidates[ue].octets_per_prb * f64::from(candidates[ue].granted))
+            });
             if slot >= 1000 {
                 for c in &candidates {
                     totals[c.ue] += f64::from(c.granted) / 3000.0;
@@ -122,9 +175,32 @@ mod tests {
 
     #[test]
     fn nobody_wants_anything() {
-        let scheduler = ProportionalFair::new(1, 100.0, 8);
+        let mut scheduler = ProportionalFair::new(1, 100.0, 8);
         let mut candidates = [candidate(0, 99.0, 0)];
         scheduler.allocate(&mut candidates, 106);
         assert_eq!(candidates[0].granted, 0);
+    }
+
+    #[test]
+    fn round_robin_is_even_over_slots_and_leaves_what_is_not_wanted() {
+        let mut scheduler = RoundRobin::default();
+        let mut totals = [0; 3];
+        for _ in 0..300 {
+            let mut candidates = [
+                candidate(0, 1.0, 50),
+                candidate(1, 1.0, 50),
+                candidate(2, 1.0, 1),
+            ];
+            scheduler.allocate(&mut candidates, 12, 1);
+            for c in candidates {
+                totals[c.ue] += c.granted;
+            }
+        }
+        assert_eq!(totals[2], 300);
+        assert_eq!(totals[0] + totals[1], 300 * 11);
+        assert!(totals[0].abs_diff(totals[1]) < 60, "{totals:?}");
+        let mut none = [candidate(0, 1.0, 0)];
+        scheduler.allocate(&mut none, 12, 1);
+        assert_eq!(none[0].granted, 0);
     }
 }

@@ -61,6 +61,11 @@ impl TddPattern {
         }
     }
 
+    /// The slot belongs to the uplink.
+    pub fn is_uplink(&self, slot: u64) -> bool {
+        self.0[(slot % self.0.len() as u64) as usize] == SlotKind::Uplink
+    }
+
     /// Slots after which the pattern repeats.
     pub fn period(&self) -> u64 {
         self.0.len() as u64

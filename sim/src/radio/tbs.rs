@@ -131,6 +131,14 @@ impl TbsTable {
         Self { rows }
     }
 
+    /// The sizes that `octets(mcs, prbs)` gives, of MCS 0 to `highest` on 0 to `prbs` PRBs.
+    pub fn from_fn(highest: u8, prbs: u16, octets: impl Fn(u8, u16) -> u32) -> Self {
+        let row = |mcs| (0..=prbs).map(|n| octets(mcs, n)).collect();
+        Self {
+            rows: (0..=highest).map(row).collect(),
+        }
+    }
+
     /// Octets that `prbs` PRBs carry at an MCS index.
     pub fn octets(&self, mcs: u8, prbs: u16) -> u32 {
         self.rows[usize::from(mcs)][usize::from(prbs)]
