@@ -8,6 +8,7 @@
 //! - [`plot`]: charts for reports.
 //! - [`channel`], [`linkmodel`]: SINR over time, and what a block of a given MCS makes of it.
 //! - [`senders`], [`tcp`]: congestion controls, and the transport around them.
+//! - [`simulation`], [`results`]: cell, UEs and flows of every kind in virtual time.
 //! - [`link`], [`testbed`]: a wired bottleneck, and flows over it.
 //! - [`random`]: random streams, one per purpose.
 #![forbid(unsafe_code)]
@@ -25,7 +26,9 @@ pub mod pdcp;
 pub mod plot;
 pub mod radio;
 pub mod random;
+pub mod results;
 pub mod rlc;
 pub mod senders;
+pub mod simulation;
 pub mod tcp;
 pub mod testbed;

@@ -1,6 +1,7 @@
 //! Reports from the cell's cumulative counts: what a controller would have received over E2.
 
 use crate::cell::{Cell, MacCounters};
+use crate::mac::behaviour::SchedulerKind;
 use crate::rlc::RlcCounters;
 use policies::report::{UeId, UeReport};
 use std::time::Duration;
@@ -33,13 +34,26 @@ impl Meter {
         }
         let (mac, rlc) = (view.mac, view.rlc);
         let per_slot = |prbs: u64| prbs as f64 / slots as f64;
-        let retx_prbs = per_slot(mac.retx_prbs - self.mac.retx_prbs);
+        let (prbs, retx_prbs) = match cell.config().behaviour.scheduler {
+            // Blocks take a few symbols of the whole carrier.
+            SchedulerKind::RoundRobinSymbols => {
+                let full = f64::from(cell.longest_slot_symbols().max(1));
+                (
+                    per_slot(mac.prb_symbols - self.mac.prb_symbols) / full,
+                    per_slot(mac.retx_prb_symbols - self.mac.retx_prb_symbols) / full,
+                )
+            }
+            _ => (
+                per_slot(mac.prbs - self.mac.prbs),
+                per_slot(mac.retx_prbs - self.mac.retx_prbs),
+            ),
+        };
         let report = UeReport {
             ue: UeId::CRnti(rnti(ue)),
             start: cell.duration(self.slot),
             length: cell.duration(slots),
             ran_time_us: None,
-            prbs: Some(per_slot(mac.prbs - self.mac.prbs) + retx_prbs),
+            prbs: Some(prbs + retx_prbs),
             retx_prbs: Some(retx_prbs),
             cell_prbs,
             mcs: Some(f64::from(view.link.mcs)),

@@ -291,9 +291,23 @@ impl Cell {
         }
     }
 
+    /// The packets that left the cell in the slot last run, background traffic left out.
+    pub fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
     /// The uplink packets that arrived at the base station in the slot last run.
     pub fn uplink_outputs(&self) -> &[UplinkOutput] {
         &self.uplink_outputs
+    }
+
+    /// Data symbols of the longest downlink slot.
+    pub fn longest_slot_symbols(&self) -> u8 {
+        self.shapes
+            .iter()
+            .map(|shape| shape.symbols)
+            .max()
+            .unwrap_or(0)
     }
 
     /// Slots so far that carried uplink instead of downlink.

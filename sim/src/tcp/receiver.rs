@@ -33,6 +33,11 @@ impl Receiver {
         }
     }
 
+    /// Segment `seq` has not arrived before.
+    pub fn is_new(&self, seq: u64) -> bool {
+        seq >= self.expected && self.above.containing(seq).is_none()
+    }
+
     /// Segment `seq` arrives: the acknowledgement that it causes at once, if any.
     pub fn on_segment(&mut self, now: Duration, seq: u64) -> Option<Acknowledgement> {
         let in_order = seq == self.expected && self.above.is_empty();

@@ -1,0 +1,205 @@
+//! One cell, its UEs and their flows in virtual time.
+//!
+//! The loop advances slot by slot. Flows meet only in the cell, so within a slot each flow runs its own events (packets
+//! due, acknowledgements arriving, timers) at their exact times, one flow after the other; no event queue is needed, and
+//! the order of flows decides nothing.
+//!
+//! A packet: sender → wired delay → scheduling latency → RLC queue → HARQ → decoding → in-order delivery → receiver.
+//! An acknowledgement: receiver → uplink → wired delay → sender.
+
+mod control;
+pub mod flow;
+mod ue;
+
+pub use control::{Control, Feedback, PrbDenominator};
+pub use flow::{FlowConfig, SenderConfig};
+
+use crate::cell::Cell;
+use crate::rlc::{Fate, Packet};
+use crate::tcp::Acknowledgement;
+use control::Controlled;
+use flow::{Emission, Flow};
+use std::time::Duration;
+use ue::{UeState, UplinkItem};
+
+/// Delays of the parts around the cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Delays {
+    /// One way between the senders and the base station.
+    pub wired: Duration,
+    /// Slots from a packet's arrival at the base station to the first slot that can carry it.
+    pub scheduling_slots: u64,
+    /// Decoding of a block at the UE.
+    pub decoding: Duration,
+    /// Uplink, where the cell does not carry it itself.
+    pub uplink: Duration,
+    /// t-Reordering: how long a gap holds back what came after it (TS 38.322, 38.323).
+    pub reordering: Duration,
+}
+
+impl Default for Delays {
+    /// Of 5G-LENA: scheduled two slots ahead, decoded in 100 µs.
+    fn default() -> Self {
+        Self {
+            wired: Duration::ZERO,
+            scheduling_slots: 2,
+            decoding: Duration::from_micros(100),
+            uplink: Duration::from_millis(4),
+            reordering: Duration::from_millis(100),
+        }
+    }
+}
+
+/// The simulation.
+pub struct Simulation {
+    cell: Cell,
+    delays: Delays,
+    slot: Duration,
+    flows: Vec<Flow>,
+    ues: Vec<UeState>,
+    controlled: Controlled,
+    /// The cell carries uplink data itself.
+    uplink_in_cell: bool,
+    /// Acknowledgements made in the slot being run: flow, time, acknowledgement.
+    acknowledgements: Vec<(usize, Duration, Acknowledgement)>,
+}
+
+impl Simulation {
+    /// A simulation of `cell` with these flows.
+    pub fn new(cell: Cell, delays: Delays, control: Control, flows: Vec<FlowConfig>) -> Self {
+        use crate::mac::behaviour::Uplink;
+        let slot = cell.duration(1);
+        let ues = (0..cell.ue_count()).map(|_| UeState::new(delays.reordering));
+        Self {
+            uplink_in_cell: cell.config().behaviour.uplink != Uplink::None,
+            ues: ues.collect(),
+            controlled: Controlled::new(control, &cell),
+            flows: flows.into_iter().map(Flow::new).collect(),
+            acknowledgements: Vec::new(),
+            slot,
+            delays,
+            cell,
+        }
+    }
+
+    /// The cell.
+    pub fn cell(&self) -> &Cell {
+        &self.cell
+    }
+
+    /// The flows, in the order in which they were given.
+    pub fn flows(&self) -> &[Flow] {
+        &self.flows
+    }
+
+    /// Virtual time.
+    pub fn now(&self) -> Duration {
+        self.cell.duration(self.cell.slot())
+    }
+
+    /// Runs until virtual time `end`.
+    pub fn run_until(&mut self, end: Duration) {
+        while self.now() < end {
+            self.run_slot();
+        }
+    }
+
+    fn run_slot(&mut self) {
+        let start = self.now();
+        self.run_flows(start);
+        self.cell.run_slot();
+        self.receive(start);
+        self.receive_uplink(start + self.slot);
+        self.controlled
+            .end_slot(&mut self.cell, &mut self.flows, &mut self.ues);
+    }
+
+    /// Brings every flow to `now` and hands to the cell what can be scheduled in the slot that begins.
+    fn run_flows(&mut self, now: Duration) {
+        let lead = self.slot * self.delays.scheduling_slots as u32 + self.delays.wired;
+        for (index, flow) in self.flows.iter_mut().enumerate() {
+            flow.run_until(now);
+            while let Some(emission) = flow.arrived_by(now, lead) {
+                let Emission {
+                    segment,
+                    sent_at,
+                    wire_octets,
+                } = emission;
+                let ue = flow.ue();
+                let state = &mut self.ues[ue];
+                let id = state.next_id();
+                if self.cell.enqueue(
+                    ue,
+                    Packet {
+                        id,
+                        len: wire_octets,
+                    },
+                ) {
+                    state.entered(index, segment, sent_at);
+                } else {
+                    flow.results.lost();
+                }
+            }
+        }
+    }
+
+    /// Hands over what left the cell in the slot that began at `start`.
+    fn receive(&mut self, start: Duration) {
+        let symbol = self.slot / u32::from(crate::radio::numerology::SYMBOLS_PER_SLOT);
+        let end = start + self.slot;
+        for output in self.cell.outputs() {
+            let at = start + symbol * u32::from(output.symbol) + self.delays.decoding;
+            let delivered = output.fate == Fate::Delivered;
+            self.ues[output.ue].left(output.id, delivered, at);
+        }
+        for ue in 0..self.ues.len() {
+            let (flows, acknowledgements) = (&mut self.flows, &mut self.acknowledgements);
+            self.ues[ue].release(end, |packet, at| {
+                let flow = &mut flows[packet.flow];
+                match at {
+                    Some(at) => {
+                        if let Some(ack) = flow.receive(at, packet.segment, packet.sent_at) {
+                            acknowledgements.push((packet.flow, at, ack));
+                        }
+                    }
+                    None => flow.results.lost(),
+                }
+            });
+        }
+        for index in 0..self.flows.len() {
+            if let Some(ack) = self.flows[index].delayed_ack(end) {
+                self.acknowledgements.push((index, end, ack));
+            }
+        }
+        let mut acknowledgements = std::mem::take(&mut self.acknowledgements);
+        for (flow, at, ack) in acknowledgements.drain(..) {
+            self.acknowledge(flow, at, ack);
+        }
+        self.acknowledgements = acknowledgements;
+    }
+
+    fn acknowledge(&mut self, flow: usize, at: Duration, ack: Acknowledgement) {
+        let ue = self.flows[flow].ue();
+        if self.uplink_in_cell {
+            let len = ack.wire_octets();
+            self.ues[ue].uplink.push_back(UplinkItem::Ack(flow, ack));
+            self.cell.enqueue_uplink(ue, Packet { id: 0, len });
+        } else {
+            let arrival = at + self.delays.uplink + self.delays.wired;
+            self.flows[flow].acknowledgement(arrival, ack);
+        }
+    }
+
+    /// Hands over what reached the base station from the UEs by `now`.
+    fn receive_uplink(&mut self, now: Duration) {
+        for output in self.cell.uplink_outputs() {
+            match self.ues[output.ue].uplink.pop_front() {
+                Some(UplinkItem::Ack(flow, ack)) => {
+                    self.flows[flow].acknowledgement(now + self.delays.wired, ack);
+                }
+                Some(UplinkItem::Report(flow, report)) => self.flows[flow].report(report),
+                None => {}
+            }
+        }
+    }
+}
