@@ -8,7 +8,7 @@
 //! - [`plot`]: charts for reports.
 //! - [`channel`], [`linkmodel`]: SINR over time, and what a block of a given MCS makes of it.
 //! - [`senders`], [`tcp`]: congestion controls, and the transport around them.
-//! - [`simulation`], [`results`]: cell, UEs and flows of every kind in virtual time.
+//! - [`simulation`], [`scenario`], [`results`]: cell, UEs and flows of every kind in virtual time, from a TOML file.
 //! - [`link`], [`testbed`]: a wired bottleneck, and flows over it.
 //! - [`random`]: random streams, one per purpose.
 #![forbid(unsafe_code)]
@@ -28,6 +28,7 @@ pub mod radio;
 pub mod random;
 pub mod results;
 pub mod rlc;
+pub mod scenario;
 pub mod senders;
 pub mod simulation;
 pub mod tcp;

@@ -22,6 +22,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Cell(command::cell::Args),
+    Run(command::run::Args),
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
     start_logs(cli.log_format);
     let outcome = match cli.command {
         Command::Cell(args) => command::cell::run(args),
+        Command::Run(args) => command::run::run(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

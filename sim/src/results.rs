@@ -211,7 +211,7 @@ impl FlowResults {
             .collect();
         let reports = active.iter().filter(|r| r.packets > 0);
         let mean = |of: &dyn Fn(&ReportRow) -> f64| {
-            active.iter().map(|r| of(r)).sum::<f64>() / active.len().max(1) as f64
+            active.iter().map(|r| of(r)).fold(0.0, |a, b| a + b) / active.len().max(1) as f64
         };
         Summary {
             flow: self.name.clone(),

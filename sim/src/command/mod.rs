@@ -1,6 +1,7 @@
 //! The subcommands.
 
 pub mod cell;
+pub mod run;
 
 /// Why a command failed, and its exit code.
 pub struct Failure {

@@ -100,6 +100,14 @@ impl Default for Behaviour {
 }
 
 impl Behaviour {
+    /// A deployed gNB, with OpenAirInterface's link adaptation.
+    pub fn gnb() -> Self {
+        Self {
+            uplink: Uplink::UplinkSlots { grant_slots: 8 },
+            ..Self::default()
+        }
+    }
+
     /// 5G-LENA v3.1 with an OFDMA scheduler, as measured.
     pub fn lena() -> Self {
         Self {

@@ -1,0 +1,327 @@
+//! From a scenario to a simulation.
+
+use super::{
+    ChannelSpec, ControlSpec, DelaySpec, FlowSpec, Scenario, ScenarioError, SenderKind, Time,
+};
+use crate::cell::{Cell, CellConfig, UeConfig};
+use crate::channel::replay::Replay;
+use crate::channel::{Channel, Model};
+use crate::random::{Xoshiro256PlusPlus, stream};
+use crate::senders::CongestionControl;
+use crate::senders::bbr1::Bbr1;
+use crate::senders::bbr3::Bbr3;
+use crate::senders::cubic::Cubic;
+use crate::senders::reminis::{Reminis, ReminisConfig};
+use crate::simulation::{Control, Delays, FlowConfig, SenderConfig, Simulation};
+use crate::tcp::sender::TcpConfig;
+use policies::controller::RateBounds;
+use policies::rapid::{PrbStatistic, Rapid};
+use rand::Rng;
+use std::path::Path;
+use std::time::Duration;
+use toml::{Table, Value};
+
+/// Payload of a UDP packet unless said: 5G-LENA's best-effort example.
+const UDP_PAYLOAD: u32 = 1252;
+/// Rate of a guided flow at its start, Mbit/s.
+const INITIAL_MBPS: f64 = 1.0;
+/// Bounds of a guided flow's rate, Mbit/s.
+const RATE_MBPS: (f64, f64) = (0.1, 60.0);
+
+impl Scenario {
+    /// The simulation for one seed; files are named from `folder`.
+    pub fn build(&self, seed: u64, folder: &Path) -> Result<Simulation, ScenarioError> {
+        let config = self.cell_config()?;
+        let prb_hz = 12.0 * 15e3 * f64::from(1_u16 << config.numerology.min(3));
+        let bandwidth_hz = f64::from(config.prbs) * prb_hz;
+        let mut cell = Cell::new(config, seed)?;
+        let channels = self.ues.iter().flat_map(|ue| {
+            std::iter::repeat_n(ue.channel.as_ref().unwrap_or(&self.channel), ue.count)
+        });
+        for (ue, spec) in channels.enumerate() {
+            cell.set_channel(ue, channel(spec, bandwidth_hz, seed, ue, folder)?);
+        }
+        let flows = self.flows.iter().enumerate();
+        let flows = flows
+            .map(|(index, spec)| self.flow(spec, index, seed, cell.ue_count()))
+            .collect::<Result<_, _>>()?;
+        Ok(Simulation::new(
+            cell,
+            self.delays.into(),
+            self.control.into(),
+            flows,
+        ))
+    }
+
+    /// The cell's configuration: the profile's, overridden by what the scenario says.
+    pub fn cell_config(&self) -> Result<CellConfig, ScenarioError> {
+        let mut overrides = self.cell.clone();
+        let profile = overrides.remove("profile");
+        let mut config = match profile.as_ref().map(|p| p.as_str()) {
+            None | Some(Some("gnb")) => CellConfig::gnb(),
+            Some(Some("lena")) => CellConfig::lena(),
+            Some(_) => {
+                return Err(ScenarioError::Value {
+                    key: "cell.profile".to_owned(),
+                    reason: "must be \"lena\" or \"gnb\"".to_owned(),
+                });
+            }
+        };
+        let unusable = |error: toml::ser::Error| ScenarioError::Value {
+            key: "cell".to_owned(),
+            reason: error.to_string(),
+        };
+        let mut table = Table::try_from(&config).map_err(unusable)?;
+        merge(&mut table, overrides);
+        config = Value::Table(table).try_into()?;
+        config.ues = self
+            .ues
+            .iter()
+            .flat_map(|ue| {
+                let config = UeConfig {
+                    queue_limit_bytes: ue.queue_limit_bytes,
+                    ..UeConfig::default()
+                };
+                std::iter::repeat_n(config, ue.count)
+            })
+            .collect();
+        Ok(config)
+    }
+
+    fn flow(
+        &self,
+        spec: &FlowSpec,
+        index: usize,
+        seed: u64,
+        ues: usize,
+    ) -> Result<FlowConfig, ScenarioError> {
+        let wrong = |key: &str, reason: String| ScenarioError::Value {
+            key: format!("flows[{index}].{key}"),
+            reason,
+        };
+        if spec.ue >= ues {
+            return Err(wrong(
+                "ue",
+                format!("must be below {ues}, the number of UEs"),
+            ));
+        }
+        if let Some(key) = spec.foreign_parameter() {
+            return Err(wrong(
+                key,
+                format!("{:?} has no such parameter", spec.sender),
+            ));
+        }
+        let mut random = stream(seed, "timing", index as u64);
+        let start = draw(spec.start_s.unwrap_or(Time::At(0.0)), &mut random);
+        let stop = draw(
+            spec.stop_s.unwrap_or(Time::At(self.duration_s)),
+            &mut random,
+        );
+        let stop = stop.max(start + spec.at_least_s.unwrap_or(0.0));
+        let seconds = |value: f64, key: &str| {
+            Duration::try_from_secs_f64(value).map_err(|e| wrong(key, e.to_string()))
+        };
+        let name = spec.name.clone().unwrap_or_else(|| {
+            let kind = serde_json::to_value(spec.sender).ok();
+            let kind = kind.as_ref().and_then(|k| k.as_str()).unwrap_or("flow");
+            format!("{kind} {index}")
+        });
+        Ok(FlowConfig {
+            name,
+            ue: spec.ue,
+            start: seconds(start, "start_s")?,
+            stop: seconds(stop, "stop_s")?,
+            sender: self.sender(spec, index, seed)?,
+        })
+    }
+
+    fn sender(
+        &self,
+        spec: &FlowSpec,
+        index: usize,
+        seed: u64,
+    ) -> Result<SenderConfig, ScenarioError> {
+        let payload = spec.payload.unwrap_or(UDP_PAYLOAD).max(1);
+        let tcp = TcpConfig {
+            segment: spec.payload.unwrap_or(TcpConfig::default().segment).max(1),
+            ..TcpConfig::default()
+        };
+        let random = |purpose| stream(seed, purpose, index as u64);
+        let control: Box<dyn CongestionControl> = match spec.sender {
+            SenderKind::Rapid => return self.guided(spec, PrbStatistic::Mean, index, payload),
+            SenderKind::RapidPeak => {
+                let report_interval = Duration::from_millis(self.control.report_interval_ms);
+                let statistic = PrbStatistic::Peak { report_interval };
+                return self.guided(spec, statistic, index, payload);
+            }
+            SenderKind::Cbr => {
+                let mbps = spec.mbps.ok_or_else(|| ScenarioError::Value {
+                    key: format!("flows[{index}].mbps"),
+                    reason: "missing: a constant-rate flow needs its rate".to_owned(),
+                })?;
+                return Ok(SenderConfig::Constant {
+                    bps: mbps * 1e6,
+                    payload,
+                });
+            }
+            SenderKind::Cubic if spec.hystart == Some(false) => {
+                Box::new(Cubic::without_hystart(tcp.segment))
+            }
+            SenderKind::Cubic => Box::new(Cubic::new(tcp.segment)),
+            SenderKind::Bbr1 => Box::new(Bbr1::new(tcp.segment, random("bbr"))),
+            SenderKind::Bbr3 => Box::new(Bbr3::new(tcp.segment, random("bbr"))),
+            SenderKind::Reminis => {
+                let config = ReminisConfig {
+                    tolerance_ms: spec.tolerance_ms,
+                    ..ReminisConfig::default()
+                };
+                Box::new(Reminis::new(tcp.segment, config, random("reminis")))
+            }
+        };
+        Ok(SenderConfig::Tcp {
+            control,
+            config: tcp,
+        })
+    }
+
+    fn guided(
+        &self,
+        spec: &FlowSpec,
+        statistic: PrbStatistic,
+        index: usize,
+        payload: u32,
+    ) -> Result<SenderConfig, ScenarioError> {
+        let controller = Rapid::new(
+            spec.k.unwrap_or(0.5),
+            spec.gamma_mbps.unwrap_or(1.0) * 1e6,
+            statistic,
+            spec.initial_mbps.unwrap_or(INITIAL_MBPS) * 1e6,
+        );
+        let controller =
+            controller.map_err(|error| ScenarioError::Controller { flow: index, error })?;
+        Ok(SenderConfig::Guided {
+            controller: Box::new(controller),
+            bounds: RateBounds {
+                min_bps: spec.min_mbps.unwrap_or(RATE_MBPS.0) * 1e6,
+                max_bps: spec.max_mbps.unwrap_or(RATE_MBPS.1) * 1e6,
+            },
+            payload,
+        })
+    }
+}
+
+impl FlowSpec {
+    /// A parameter that is given although the sender does not have it.
+    fn foreign_parameter(&self) -> Option<&'static str> {
+        let guided = matches!(self.sender, SenderKind::Rapid | SenderKind::RapidPeak);
+        let given = [
+            ("mbps", self.mbps.is_some(), self.sender == SenderKind::Cbr),
+            ("k", self.k.is_some(), guided),
+            ("gamma_mbps", self.gamma_mbps.is_some(), guided),
+            ("initial_mbps", self.initial_mbps.is_some(), guided),
+            ("min_mbps", self.min_mbps.is_some(), guided),
+            ("max_mbps", self.max_mbps.is_some(), guided),
+            (
+                "tolerance_ms",
+                self.tolerance_ms.is_some(),
+                self.sender == SenderKind::Reminis,
+            ),
+            (
+                "hystart",
+                self.hystart.is_some(),
+                self.sender == SenderKind::Cubic,
+            ),
+        ];
+        given
+            .into_iter()
+            .find(|&(_, given, fits)| given && !fits)
+            .map(|(key, ..)| key)
+    }
+}
+
+fn draw(time: Time, random: &mut Xoshiro256PlusPlus) -> f64 {
+    match time {
+        Time::At(seconds) => seconds,
+        Time::Between([from, to]) => from + (to - from) * random.random::<f64>(),
+    }
+}
+
+fn channel(
+    spec: &ChannelSpec,
+    bandwidth_hz: f64,
+    seed: u64,
+    ue: usize,
+    folder: &Path,
+) -> Result<Channel, ScenarioError> {
+    Ok(match spec {
+        ChannelSpec::Fixed { sinr_db } => Channel::fixed(*sinr_db),
+        ChannelSpec::IndoorOffice {
+            mobility,
+            budget,
+            fading,
+            redraw_s,
+        } => {
+            let redraw = redraw_s.map(Duration::try_from_secs_f64).transpose();
+            let model = Model {
+                mobility: *mobility,
+                budget: *budget,
+                fading: *fading,
+                redraw: redraw.map_err(|error| ScenarioError::Value {
+                    key: "channel.redraw_s".to_owned(),
+                    reason: error.to_string(),
+                })?,
+                bandwidth_hz,
+            };
+            Channel::modelled(model, seed, ue as u64)
+        }
+        ChannelSpec::Trace { file, ue } => {
+            let file = folder.join(file);
+            let text = std::fs::read_to_string(&file).map_err(|error| ScenarioError::Read {
+                file: file.clone(),
+                error,
+            })?;
+            let replay = Replay::from_csv(&text, *ue);
+            Channel::replayed(replay.map_err(|error| ScenarioError::Trace { file, error })?)
+        }
+    })
+}
+
+/// Tables merge, everything else replaces.
+fn merge(into: &mut Table, from: Table) {
+    for (key, value) in from {
+        match (into.get_mut(&key), value) {
+            (Some(Value::Table(old)), Value::Table(new)) => merge(old, new),
+            (_, value) => {
+                into.insert(key, value);
+            }
+        }
+    }
+}
+
+fn ms(value: f64) -> Duration {
+    Duration::try_from_secs_f64(value / 1e3).unwrap_or_default()
+}
+
+impl From<DelaySpec> for Delays {
+    fn from(spec: DelaySpec) -> Self {
+        Self {
+            wired: ms(spec.wired_ms),
+            scheduling_slots: spec.scheduling_slots,
+            decoding: ms(spec.decoding_ms),
+            uplink: ms(spec.uplink_ms),
+            reordering: ms(spec.reordering_ms),
+        }
+    }
+}
+
+impl From<ControlSpec> for Control {
+    fn from(spec: ControlSpec) -> Self {
+        Self {
+            report_interval: Duration::from_millis(spec.report_interval_ms.max(1)),
+            control_interval: Duration::from_millis(spec.control_interval_ms.max(1)),
+            target_factor: spec.target_factor,
+            denominator: spec.denominator,
+            feedback: spec.feedback,
+        }
+    }
+}
