@@ -188,9 +188,11 @@ fn fig3_transients_are_those_of_the_reference() {
     }
 }
 
-/// Five walking UEs with more data than the cell carries: goodput of the cell in Mbit/s, share of the slots with
-/// retransmissions, and the first-transmission error ratio of each UE.
-fn saturated(seed: u64) -> (f64, f64, Vec<f64>) {
+/// Goodput of the cell in Mbit/s, share of the slots with retransmissions, first-transmission error ratio of each UE.
+type Saturated = (f64, f64, Vec<f64>);
+
+/// Five walking UEs with more data than the cell carries.
+fn saturated(seed: u64) -> Saturated {
     let mut config = CellConfig::lena();
     config.ues = vec![
         UeConfig {
@@ -233,9 +235,8 @@ fn saturated(seed: u64) -> (f64, f64, Vec<f64>) {
 #[test]
 fn five_saturated_ues_lose_half_the_cell_to_retransmissions() {
     let runs: Vec<_> = (0..12).map(saturated).collect();
-    let mean = |of: &dyn Fn(&(f64, f64, Vec<f64>)) -> f64| {
-        runs.iter().map(of).sum::<f64>() / runs.len() as f64
-    };
+    let mean =
+        |of: &dyn Fn(&Saturated) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
     // One run of ns-3: 81 Mbit/s instead of about 150, 43 % of the slots, error ratios 0 to 0.8 with a mean of 0.26.
     let (goodput, share) = (mean(&|r| r.0), mean(&|r| r.1));
     let errors = mean(&|r| r.2.iter().sum::<f64>() / 5.0);

@@ -95,11 +95,12 @@ impl Fading {
             };
             arrival[ray] = (angle.cos(), angle.sin());
             phase[ray] = random.random();
-            for band in 0..SUBBANDS {
+            let [re, im] = &mut amplitude[ray];
+            for (band, (re, im)) in re.iter_mut().zip(im).enumerate() {
                 let offset = (band as f64 + 0.5) / SUBBANDS as f64 - 0.5;
                 let (sin, cos) = (-TAU * offset * bandwidth_hz * delay).sin_cos();
-                amplitude[ray][0][band] = (power.sqrt() * cos) as f32;
-                amplitude[ray][1][band] = (power.sqrt() * sin) as f32;
+                *re = (power.sqrt() * cos) as f32;
+                *im = (power.sqrt() * sin) as f32;
             }
         }
         let mut fading = Self {

@@ -241,7 +241,8 @@ impl Bbr3 {
         if !self.model.full_bandwidth_reached || self.adapt_long_term(ack) {
             return;
         }
-        match self.state {
+        let state = self.state;
+        match state {
             State::Down => {
                 if self.time_to_probe(ack.now) {
                     self.start_refill(ack);
@@ -254,11 +255,9 @@ impl Bbr3 {
                 self.model.probe_sample = true;
                 self.start_up(ack);
             }
-            State::Up => {
-                if self.time_to_go_down(ack) {
-                    self.previous_probe_too_high = false;
-                    self.start_down(ack.now, ack.delivered);
-                }
+            State::Up if self.time_to_go_down(ack) => {
+                self.previous_probe_too_high = false;
+                self.start_down(ack.now, ack.delivered);
             }
             _ => {}
         }
