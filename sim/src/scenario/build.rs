@@ -121,11 +121,8 @@ impl Scenario {
         let seconds = |value: f64, key: &str| {
             Duration::try_from_secs_f64(value).map_err(|e| wrong(key, e.to_string()))
         };
-        let name = spec.name.clone().unwrap_or_else(|| {
-            let kind = serde_json::to_value(spec.sender).ok();
-            let kind = kind.as_ref().and_then(|k| k.as_str()).unwrap_or("flow");
-            format!("{kind} {index}")
-        });
+        let name = spec.name.clone();
+        let name = name.unwrap_or_else(|| format!("{} {index}", spec.sender.name()));
         Ok(FlowConfig {
             name,
             ue: spec.ue,
@@ -309,7 +306,6 @@ impl From<DelaySpec> for Delays {
             scheduling_slots: spec.scheduling_slots,
             decoding: ms(spec.decoding_ms),
             uplink: ms(spec.uplink_ms),
-            reordering: ms(spec.reordering_ms),
         }
     }
 }

@@ -149,7 +149,7 @@ pub enum Time {
 }
 
 /// Who sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SenderKind {
     /// Guided, mean PRB use.
@@ -166,6 +166,21 @@ pub enum SenderKind {
     Bbr3,
     /// Reminis.
     Reminis,
+}
+
+impl SenderKind {
+    /// Name, as scenarios write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rapid => "rapid",
+            Self::RapidPeak => "rapid-peak",
+            Self::Cbr => "cbr",
+            Self::Cubic => "cubic",
+            Self::Bbr1 => "bbr1",
+            Self::Bbr3 => "bbr3",
+            Self::Reminis => "reminis",
+        }
+    }
 }
 
 /// A flow. Parameters that its sender does not have are refused.
@@ -216,8 +231,6 @@ pub struct DelaySpec {
     pub decoding_ms: f64,
     /// Uplink where the cell does not carry it itself, ms.
     pub uplink_ms: f64,
-    /// t-Reordering, ms.
-    pub reordering_ms: f64,
 }
 
 impl Default for DelaySpec {
@@ -227,7 +240,6 @@ impl Default for DelaySpec {
             scheduling_slots: 2,
             decoding_ms: 0.1,
             uplink_ms: 4.0,
-            reordering_ms: 100.0,
         }
     }
 }

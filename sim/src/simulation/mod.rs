@@ -20,7 +20,7 @@ use crate::tcp::Acknowledgement;
 use control::Controlled;
 use flow::{Emission, Flow};
 use std::time::Duration;
-use ue::{UeState, UplinkItem};
+use ue::{InCell, UeState, UplinkItem};
 
 /// Delays of the parts around the cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,8 +33,6 @@ pub struct Delays {
     pub decoding: Duration,
     /// Uplink, where the cell does not carry it itself.
     pub uplink: Duration,
-    /// t-Reordering: how long a gap holds back what came after it (TS 38.322, 38.323).
-    pub reordering: Duration,
 }
 
 impl Default for Delays {
@@ -45,7 +43,6 @@ impl Default for Delays {
             scheduling_slots: 2,
             decoding: Duration::from_micros(100),
             uplink: Duration::from_millis(4),
-            reordering: Duration::from_millis(100),
         }
     }
 }
@@ -69,7 +66,7 @@ impl Simulation {
     pub fn new(cell: Cell, delays: Delays, control: Control, flows: Vec<FlowConfig>) -> Self {
         use crate::mac::behaviour::Uplink;
         let slot = cell.duration(1);
-        let ues = (0..cell.ue_count()).map(|_| UeState::new(delays.reordering));
+        let ues = (0..cell.ue_count()).map(|_| UeState::default());
         Self {
             uplink_in_cell: cell.config().behaviour.uplink != Uplink::None,
             ues: ues.collect(),
@@ -135,7 +132,11 @@ impl Simulation {
                         len: wire_octets,
                     },
                 ) {
-                    state.entered(index, segment, sent_at);
+                    state.entered(InCell {
+                        flow: index,
+                        segment,
+                        sent_at,
+                    });
                 } else {
                     flow.results.lost();
                 }
@@ -149,22 +150,18 @@ impl Simulation {
         let end = start + self.slot;
         for output in self.cell.outputs() {
             let at = start + symbol * u32::from(output.symbol) + self.delays.decoding;
-            let delivered = output.fate == Fate::Delivered;
-            self.ues[output.ue].left(output.id, delivered, at);
-        }
-        for ue in 0..self.ues.len() {
-            let (flows, acknowledgements) = (&mut self.flows, &mut self.acknowledgements);
-            self.ues[ue].release(end, |packet, at| {
-                let flow = &mut flows[packet.flow];
-                match at {
-                    Some(at) => {
-                        if let Some(ack) = flow.receive(at, packet.segment, packet.sent_at) {
-                            acknowledgements.push((packet.flow, at, ack));
-                        }
+            let Some(packet) = self.ues[output.ue].left(output.id) else {
+                continue;
+            };
+            let flow = &mut self.flows[packet.flow];
+            match output.fate {
+                Fate::Lost => flow.results.lost(),
+                Fate::Delivered => {
+                    if let Some(ack) = flow.receive(at, packet.segment, packet.sent_at) {
+                        self.acknowledgements.push((packet.flow, at, ack));
                     }
-                    None => flow.results.lost(),
                 }
-            });
+            }
         }
         for index in 0..self.flows.len() {
             if let Some(ack) = self.flows[index].delayed_ack(end) {
