@@ -12,6 +12,11 @@ async fn a_killed_node_comes_back_over_tcp() {
 }
 
 #[tokio::test]
+async fn a_node_that_stands_still_goes_on_over_tcp() {
+    scenarios::a_node_that_stands_still_goes_on(Tcp).await;
+}
+
+#[tokio::test]
 async fn a_killed_xapp_comes_back_over_tcp() {
     scenarios::a_killed_xapp_comes_back(Tcp).await;
 }
@@ -32,6 +37,8 @@ fn all_scenarios_over_sctp() {
     with_sctp("all_scenarios_over_sctp", async {
         println!("a killed node comes back");
         scenarios::a_killed_node_comes_back(Sctp).await;
+        println!("a node that stands still goes on");
+        scenarios::a_node_that_stands_still_goes_on(Sctp).await;
         println!("a killed xApp comes back");
         scenarios::a_killed_xapp_comes_back(Sctp).await;
         println!("a killed edge server comes back");

@@ -79,7 +79,7 @@ impl Loop {
 }
 
 /// Waits until the node reports to the xApp.
-async fn subscribed(xapp: &mut Process) {
+pub async fn subscribed(xapp: &mut Process) {
     for _ in 0..SUBSCRIPTIONS {
         xapp.line("subscription active").await;
     }
@@ -127,6 +127,24 @@ pub async fn a_killed_node_comes_back(protocol: Protocol) {
     let flows = all.site.flows().await;
     assert!(flows.iter().all(|flow| flow.state == "bound"), "{flows:?}");
     assert_eq!(nodes_lost(&all.xapp), 1);
+    all.check(2);
+}
+
+/// Its association stays up all the while: that it is silent is all there is to see.
+pub async fn a_node_that_stands_still_goes_on(protocol: Protocol) {
+    let all = Loop::start(protocol).await;
+
+    let since = all.edge.applied();
+    all.cell.signal("STOP");
+    all.edge.phase(since, Phase::Holding).await;
+    all.edge.phase(since, Phase::Fallback).await;
+    let nodes = all.site.nodes().await;
+    assert!(nodes.iter().all(|node| node.connected), "{nodes:?}");
+
+    let before = (all.edge.sequence(), all.stream.newer_than(0).await);
+    all.cell.signal("CONT");
+    all.guided_again(before.0, before.1).await;
+    assert_eq!(nodes_lost(&all.xapp), 0);
     all.check(2);
 }
 
