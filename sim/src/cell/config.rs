@@ -2,9 +2,11 @@
 
 use crate::linkmodel::lena;
 use crate::mac::behaviour::Behaviour;
+use crate::mac::feedback::HarqFeedback;
 use crate::mac::link::Link;
 use crate::radio::mcs::McsTable;
 use crate::radio::numerology::{BadPattern, Numerology, SYMBOLS_PER_SLOT, TddPattern};
+use crate::rlc::RlcMode;
 use policies::report::SNssai;
 use serde::{Deserialize, Serialize};
 
@@ -24,14 +26,20 @@ pub struct CellConfig {
     pub control_symbols: u8,
     /// Resource elements per PRB taken by DM-RS and other overhead.
     pub overhead_elements: u16,
+    /// The same in a special slot that is shorter than a downlink slot.
+    pub special_overhead_elements: u16,
+    /// Slots in which broadcast leaves fewer PRBs for data, if any.
+    pub broadcast: Option<Broadcast>,
     /// Spatial layers, 1 to 4.
     pub layers: u8,
     /// MCS table.
     pub mcs_table: McsTable,
     /// HARQ processes per UE, 1 to 32.
     pub harq_processes: usize,
-    /// Slots from a transmission to the next one of the same HARQ process.
+    /// Slots from a transmission to the next one of the same HARQ process, unless there is `harq_feedback`.
     pub harq_round_trip_slots: u64,
+    /// Feedback in the uplink slots of the TDD pattern; without it, any block's feedback comes in time.
+    pub harq_feedback: Option<HarqFeedback>,
     /// PDCP's t-Reordering in ms: how long the UE waits for a missing packet before it delivers later ones. 0: packets
     /// are delivered as they come, out of order after retransmissions (outOfOrderDelivery of TS 38.331).
     pub t_reordering_ms: u64,
@@ -55,12 +63,24 @@ pub struct UeConfig {
     pub first_error: f64,
     /// Probability that a retransmission fails: less, since the receiver combines it with what it has.
     pub retransmission_error: f64,
+    /// RLC mode of the bearer, if it is not [`Behaviour::rlc`].
+    pub rlc: Option<RlcMode>,
     /// Limit of the RLC queue in octets, PDCP headers included.
     pub queue_limit_bytes: u64,
     /// Traffic that the cell itself makes for this UE, beside what is enqueued.
     pub background: Background,
     /// Slice of the bearer.
     pub slice: SNssai,
+}
+
+/// SSB and system information (TS 38.213 clauses 4.1 and 13).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Broadcast {
+    /// Slots from one such slot to the next, from slot 0 on.
+    pub period_slots: u64,
+    /// PRBs that it leaves for data.
+    pub prbs_left: u16,
 }
 
 /// Background traffic of a UE.
@@ -85,10 +105,13 @@ impl Default for CellConfig {
             special_symbols: 10,
             control_symbols: 1,
             overhead_elements: 12,
+            special_overhead_elements: 12,
+            broadcast: None,
             layers: 1,
             mcs_table: McsTable::Qam64,
             harq_processes: 16,
             harq_round_trip_slots: 8,
+            harq_feedback: None,
             t_reordering_ms: 100,
             fairness_window: 100.0,
             prb_group: 8,
@@ -104,6 +127,7 @@ impl Default for UeConfig {
             link: Link::Mcs(28),
             first_error: 0.1,
             retransmission_error: 0.01,
+            rlc: None,
             queue_limit_bytes: 1_000_000,
             background: Background::None,
             slice: SNssai { sst: 1, sd: None },
@@ -160,13 +184,25 @@ impl CellConfig {
         }
     }
 
-    /// A deployed gNB as measured of OpenAirInterface at 40 MHz: 7 downlink, 1 mixed and 2 uplink slots in 5 ms, feedback
-    /// that lets a process be used again after 26 slots (a lone UE then gets 0.61 of all slots), MCS by block errors.
+    /// A deployed gNB as recorded of OpenAirInterface at 40 MHz (`docs/calibration.md`): 7 downlink, 1 mixed and 2 uplink
+    /// slots in 5 ms, feedback of two blocks in each of the last three (a lone UE then gets 0.6 of all slots), SSB and SIB1
+    /// in every 40th slot, MCS by block errors, RLC AM.
     pub fn gnb() -> Self {
         Self {
             tdd: "DDDDDDDSUU".to_owned(),
             special_symbols: 6,
-            harq_round_trip_slots: 26,
+            special_overhead_elements: 6,
+            broadcast: Some(Broadcast {
+                period_slots: 40,
+                prbs_left: 27,
+            }),
+            harq_feedback: Some(HarqFeedback {
+                min_slots: 6,
+                max_slots: 13,
+                per_slot: 2,
+                processing_slots: 7,
+            }),
+            fairness_window: 2000.0,
             prb_group: 106,
             behaviour: Behaviour::gnb(),
             ..Self::default()
@@ -194,6 +230,35 @@ impl CellConfig {
             0..=60,
             "0 to 60",
         )?;
+        within(
+            "special_overhead_elements",
+            self.special_overhead_elements,
+            0..=60,
+            "0 to 60",
+        )?;
+        if let Some(broadcast) = self.broadcast {
+            within(
+                "broadcast.period_slots",
+                broadcast.period_slots,
+                1..=10_240,
+                "1 to 10240",
+            )?;
+        }
+        if let Some(feedback) = self.harq_feedback {
+            let key = "harq_feedback";
+            within(
+                format!("{key}.max_slots"),
+                feedback.max_slots,
+                feedback.min_slots..=64,
+                "min_slots to 64",
+            )?;
+            within(
+                format!("{key}.processing_slots"),
+                feedback.processing_slots,
+                0..=64,
+                "0 to 64",
+            )?;
+        }
         within("layers", self.layers, 1..=4, "1 to 4")?;
         within("harq_processes", self.harq_processes, 1..=32, "1 to 32")?;
         within(
@@ -214,6 +279,14 @@ impl CellConfig {
             ue.check(index, self.mcs_table)?;
         }
         Ok((numerology, self.tdd.parse()?))
+    }
+
+    /// PRBs that a slot has for data.
+    pub(super) fn data_prbs(&self, slot: u64) -> u16 {
+        match self.broadcast {
+            Some(b) if slot.is_multiple_of(b.period_slots) => b.prbs_left.min(self.prbs),
+            _ => self.prbs,
+        }
     }
 
     /// PDSCH symbols of a slot.

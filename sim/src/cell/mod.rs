@@ -8,12 +8,13 @@ mod config;
 mod counters;
 mod slot;
 
-pub use config::{Background, CellConfig, CellError, UeConfig};
+pub use config::{Background, Broadcast, CellConfig, CellError, UeConfig};
 pub use counters::MacCounters;
 
 use crate::channel::Channel;
 use crate::linkmodel::lena;
 use crate::mac::behaviour::{BlockSizes, SchedulerKind};
+use crate::mac::feedback::FeedbackTiming;
 use crate::mac::harq::{Block, Harq};
 use crate::mac::link::{Link, LinkState};
 use crate::mac::radio_link::{RadioLink, Transmission};
@@ -71,6 +72,8 @@ pub struct UeView<'a> {
     pub pdcp: &'a PdcpCounters,
     /// MCS, CQI, SINR.
     pub link: LinkState,
+    /// The bearer is in RLC acknowledged mode.
+    pub acknowledged: bool,
     /// Octets waiting in the RLC queue.
     pub queue_octets: u64,
     /// Age of the oldest SDU that waits; zero if none does.
@@ -86,6 +89,7 @@ struct Ue {
     uplink: UplinkQueue,
     queue: RlcQueue,
     harq: Harq,
+    feedback: FeedbackTiming,
     pdcp: Reordering,
     mac: MacCounters,
     /// Octets of constant-rate background traffic that are due but not yet a packet.
@@ -149,9 +153,17 @@ impl Cell {
                     link: ue.link.adapt(config.mcs_table),
                     radio: None,
                     uplink: UplinkQueue::new(config.behaviour.uplink),
-                    queue: RlcQueue::new(ue.queue_limit_bytes),
+                    queue: RlcQueue::with_mode(
+                        ue.queue_limit_bytes,
+                        ue.rlc.unwrap_or(config.behaviour.rlc),
+                        numerology.slots_per_second(),
+                    ),
                     pdcp: Reordering::new(t_reordering),
-                    harq: Harq::new(config.harq_processes, config.harq_round_trip_slots),
+                    harq: Harq::new(config.harq_processes),
+                    feedback: FeedbackTiming::new(
+                        config.harq_round_trip_slots,
+                        config.harq_feedback,
+                    ),
                     mac: MacCounters::default(),
                     background_credit: 0.0,
                     random: random.clone(),
@@ -221,6 +233,7 @@ impl Cell {
             rlc: ue.queue.counters(),
             pdcp: ue.pdcp.counters(),
             link: ue.link,
+            acknowledged: ue.queue.is_acknowledged(),
             queue_octets: ue.queue.waiting_octets(),
             head_of_line: self.duration(ue.queue.head_of_line_slots(self.slot).unwrap_or(0)),
         }
@@ -320,8 +333,11 @@ fn slot_shapes(config: &CellConfig, tdd: &TddPattern) -> Vec<SlotShape> {
     let mut lengths: Vec<u8> = (0..tdd.period())
         .map(|slot| config.data_symbols(tdd, slot))
         .collect();
+    let longest = lengths.iter().copied().max().unwrap_or(0);
+    let special = config
+        .special_symbols
+        .saturating_sub(config.control_symbols);
     if config.behaviour.scheduler == SchedulerKind::RoundRobinSymbols {
-        let longest = lengths.iter().copied().max().unwrap_or(0);
         lengths = (1..=longest).collect();
     }
     lengths.sort_unstable();
@@ -330,7 +346,11 @@ fn slot_shapes(config: &CellConfig, tdd: &TddPattern) -> Vec<SlotShape> {
         symbols,
         tbs: match config.behaviour.block_sizes {
             BlockSizes::Nr => {
-                let elements = data_elements(symbols, config.overhead_elements);
+                let overhead = match symbols == special && symbols != longest {
+                    true => config.special_overhead_elements,
+                    false => config.overhead_elements,
+                };
+                let elements = data_elements(symbols, overhead);
                 TbsTable::new(config.mcs_table, config.prbs, elements, config.layers)
             }
             BlockSizes::Lena => {

@@ -16,6 +16,7 @@ impl Cell {
         for ue in &mut self.ues {
             ue.mac.current_tbs_octets = 0;
             ue.mac.current_prbs = 0;
+            ue.queue.advance(self.slot);
             ue.background_arrivals(self.slot, self.numerology);
             if let Some(radio) = &mut ue.radio {
                 radio.begin_slot(self.slot, now, &ue.mac);
@@ -74,15 +75,19 @@ impl Cell {
 
     /// OFDMA: retransmissions, at most one block per UE, then new data, side by side in frequency.
     fn fill_prbs(&mut self, symbols: u8) {
-        let total = self.config.prbs;
+        let total = self.config.data_prbs(self.slot);
         let mut left = total;
         let count = self.ues.len();
         for i in 0..count {
             // Another UE comes first in every slot, so that nobody's retransmissions starve.
             let index = (self.slot as usize + i) % count;
-            let Some(again) = self.ues[index].harq.due(self.slot, left, symbols) else {
+            let ue = &self.ues[index];
+            let Some(again) = ue.harq.due(self.slot, left, symbols) else {
                 continue;
             };
+            if !ue.feedback.can_send(self.slot, &self.tdd) {
+                continue;
+            }
             let first_prb = total - left;
             left -= again.block.prbs;
             self.put_on_air(
@@ -133,10 +138,12 @@ impl Cell {
         for i in 0..count {
             let index = (self.slot as usize + i) % count;
             let room = symbols - passed;
-            let due = self.ues[index]
-                .harq
-                .due_if(self.slot, |block| block.symbols <= room);
+            let ue = &self.ues[index];
+            let due = ue.harq.due_if(self.slot, |block| block.symbols <= room);
             let Some(again) = due else { continue };
+            if !ue.feedback.can_send(self.slot, &self.tdd) {
+                continue;
+            }
             passed += again.block.symbols;
             self.put_on_air(index, again.process, again.round, again.block, 0, passed);
         }
@@ -173,7 +180,11 @@ impl Cell {
         for (index, ue) in self.ues.iter().enumerate() {
             let demand = ue.queue.demand_octets();
             // A UE receives one transport block per slot: after a retransmission it has to wait.
-            if demand == 0 || ue.mac.current_prbs > 0 || ue.harq.free_process(self.slot).is_none() {
+            if demand == 0
+                || ue.mac.current_prbs > 0
+                || ue.harq.free_process(self.slot).is_none()
+                || !ue.feedback.can_send(self.slot, &self.tdd)
+            {
                 continue;
             }
             let mcs = ue.link.mcs;
@@ -289,9 +300,8 @@ impl Cell {
                 (None, _) => ue.config.retransmission_error,
             };
             let success = ue.random.random::<f64>() >= error;
-            let failed = ue
-                .harq
-                .transmitted(self.slot, process, round, block, success);
+            let next = ue.feedback.sent(self.slot, &self.tdd);
+            let failed = ue.harq.transmitted(next, process, round, block, success);
             let fate = match (success, failed) {
                 (true, _) => Fate::Delivered,
                 (false, true) => {

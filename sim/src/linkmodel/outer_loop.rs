@@ -86,10 +86,9 @@ impl OuterLoop {
         let sent = first - self.seen[0];
         let again = second - self.seen[1];
         self.seen = [first, second];
-        if sent > 0 {
-            let ratio = again as f64 / sent as f64;
-            self.error_rate += self.config.weight * (ratio - self.error_rate);
-        }
+        // An idle UE still gets a control block or two per update, which arrive.
+        let ratio = again as f64 / sent.max(1) as f64;
+        self.error_rate += self.config.weight * (ratio - self.error_rate);
         let OuterLoopConfig {
             start,
             floor,

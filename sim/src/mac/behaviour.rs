@@ -2,6 +2,7 @@
 
 use crate::channel::PowerAllocation;
 use crate::linkmodel::outer_loop::OuterLoopConfig;
+use crate::rlc::{AmConfig, RlcMode};
 use serde::{Deserialize, Serialize};
 
 /// The choices.
@@ -22,6 +23,8 @@ pub struct Behaviour {
     pub power: PowerAllocation,
     /// What uplink data costs.
     pub uplink: Uplink,
+    /// RLC mode of the data radio bearers.
+    pub rlc: RlcMode,
 }
 
 /// Transport block sizes.
@@ -95,6 +98,7 @@ impl Default for Behaviour {
             mixed_slots: true,
             power: PowerAllocation::default(),
             uplink: Uplink::default(),
+            rlc: RlcMode::default(),
         }
     }
 }
@@ -104,6 +108,7 @@ impl Behaviour {
     pub fn gnb() -> Self {
         Self {
             uplink: Uplink::UplinkSlots { grant_slots: 8 },
+            rlc: RlcMode::Acknowledged(AmConfig::default()),
             ..Self::default()
         }
     }
@@ -121,6 +126,7 @@ impl Behaviour {
                 first_slots: 7,
                 loop_slots: 6,
             },
+            rlc: RlcMode::Unacknowledged,
         }
     }
 }

@@ -33,7 +33,6 @@ enum Process {
 pub struct Harq {
     processes: Vec<Process>,
     failed: usize,
-    round_trip: u64,
 }
 
 /// A retransmission that may be sent now.
@@ -48,12 +47,11 @@ pub struct Retransmission {
 }
 
 impl Harq {
-    /// `processes` free processes; `round_trip` slots pass from a transmission to the next one of its process.
-    pub fn new(processes: usize, round_trip: u64) -> Self {
+    /// `processes` free processes.
+    pub fn new(processes: usize) -> Self {
         Self {
             processes: vec![Process::Free { from: 0 }; processes],
             failed: 0,
-            round_trip,
         }
     }
 
@@ -90,10 +88,11 @@ impl Harq {
             })
     }
 
-    /// Records the outcome of a transmission in slot `now`. True if the block has thereby failed for good.
+    /// Records the outcome of a transmission, after which the process may be used again from slot `next` on. True if the
+    /// block has thereby failed for good.
     pub fn transmitted(
         &mut self,
-        now: u64,
+        next: u64,
         process: usize,
         round: u8,
         block: Block,
@@ -104,14 +103,12 @@ impl Harq {
         self.failed = self.failed + usize::from(again) - usize::from(was_failed);
         self.processes[process] = if again {
             Process::Failed {
-                due: now + self.round_trip,
+                due: next,
                 round: round + 1,
                 block,
             }
         } else {
-            Process::Free {
-                from: now + self.round_trip,
-            }
+            Process::Free { from: next }
         };
         !success && !again
     }
@@ -136,15 +133,15 @@ mod tests {
 
     #[test]
     fn a_block_is_sent_at_most_four_times_a_round_trip_apart() {
-        let mut harq = Harq::new(16, 8);
+        let mut harq = Harq::new(16);
         let mut now = 0;
-        assert!(!harq.transmitted(now, 0, 0, block(20, 13), false));
+        assert!(!harq.transmitted(now + 8, 0, 0, block(20, 13), false));
         for round in 1..=3 {
             assert_eq!(harq.due(now + 7, 106, 13), None);
             now += 8;
             let retransmission = harq.due(now, 106, 13).unwrap();
             assert_eq!(retransmission.round, round);
-            let failed = harq.transmitted(now, 0, round, retransmission.block, false);
+            let failed = harq.transmitted(now + 8, 0, round, retransmission.block, false);
             assert_eq!(failed, round == 3);
         }
         assert_eq!(harq.due(now + 100, 106, 13), None);
@@ -152,17 +149,17 @@ mod tests {
 
     #[test]
     fn a_retransmission_needs_the_room_of_the_first_transmission() {
-        let mut harq = Harq::new(16, 8);
-        harq.transmitted(0, 3, 0, block(50, 13), false);
+        let mut harq = Harq::new(16);
+        harq.transmitted(8, 3, 0, block(50, 13), false);
         assert_eq!(harq.due(8, 49, 13), None);
         assert_eq!(harq.due(8, 106, 9), None, "a special slot is too short");
         assert_eq!(harq.due(8, 50, 13).unwrap().process, 3);
     }
 
     #[test]
-    fn a_process_is_busy_for_a_round_trip() {
-        let mut harq = Harq::new(1, 8);
-        harq.transmitted(5, 0, 0, block(1, 13), true);
+    fn a_process_is_busy_until_its_next_slot() {
+        let mut harq = Harq::new(1);
+        harq.transmitted(13, 0, 0, block(1, 13), true);
         assert_eq!(harq.free_process(12), None);
         assert_eq!(harq.free_process(13), Some(0));
     }

@@ -6,7 +6,8 @@ use e2sm::flexric::{MacUe, RlcBearer};
 
 /// HARQ rounds that `dl_harq` counts.
 const HARQ_ROUNDS: u32 = 4;
-/// RLC mode UM in [`RlcBearer::mode`].
+/// RLC modes AM and UM in [`RlcBearer::mode`].
+const ACKNOWLEDGED_MODE: u8 = 0;
 const UNACKNOWLEDGED_MODE: u8 = 1;
 /// Identity of the only data radio bearer.
 const BEARER: u8 = 1;
@@ -42,10 +43,15 @@ pub(super) fn mac(cell: &Cell) -> Vec<MacUe> {
 pub(super) fn rlc(cell: &Cell) -> Vec<RlcBearer> {
     let record = |(index, ue): (usize, UeView<'_>)| RlcBearer {
         rnti: u32::from(rnti(index)),
-        mode: UNACKNOWLEDGED_MODE,
+        mode: match ue.acknowledged {
+            true => ACKNOWLEDGED_MODE,
+            false => UNACKNOWLEDGED_MODE,
+        },
         rbid: BEARER,
         txpdu_pkts: wrapped(ue.rlc.sent_pdus),
         txpdu_bytes: wrapped(ue.rlc.sent_pdu_octets),
+        txpdu_retx_pkts: wrapped(ue.rlc.retx_pdus),
+        txpdu_retx_bytes: wrapped(ue.rlc.retx_pdu_octets),
         txpdu_segmented: wrapped(ue.rlc.segments),
         txbuf_occ_bytes: u32::try_from(ue.queue_octets).unwrap_or(u32::MAX),
         txsdu_bytes: ue.rlc.sent_sdu_octets,

@@ -61,6 +61,11 @@ impl TddPattern {
         }
     }
 
+    /// The slot can carry uplink control: an uplink slot, or the end of a special slot.
+    pub fn has_uplink(&self, slot: u64) -> bool {
+        self.0[(slot % self.0.len() as u64) as usize] != SlotKind::Downlink
+    }
+
     /// The slot belongs to the uplink.
     pub fn is_uplink(&self, slot: u64) -> bool {
         self.0[(slot % self.0.len() as u64) as usize] == SlotKind::Uplink

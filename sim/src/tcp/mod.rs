@@ -8,7 +8,7 @@
 //! - [`rate_sample`]: delivery rate; [`rtt`]: smoothed round-trip time and timeout.
 //! - [`receiver`]: acknowledgements with SACK blocks, delayed.
 
-mod ranges;
+pub(crate) mod ranges;
 pub mod rate_sample;
 pub mod receiver;
 pub mod rtt;

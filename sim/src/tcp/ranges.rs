@@ -1,12 +1,12 @@
-//! A small sorted set of disjoint ranges of segment numbers.
+//! A small sorted set of disjoint ranges of numbers: segments of TCP, octets of RLC.
 
 /// Disjoint, non-adjacent ranges [start, end), ascending.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ranges(Vec<(u64, u64)>);
+pub(crate) struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
     /// Adds [start, end) and calls `fresh` for every part of it that was not in the set.
-    pub(super) fn insert(&mut self, start: u64, end: u64, mut fresh: impl FnMut(u64, u64)) {
+    pub(crate) fn insert(&mut self, start: u64, end: u64, mut fresh: impl FnMut(u64, u64)) {
         if start >= end {
             return;
         }
@@ -42,7 +42,7 @@ impl Ranges {
     }
 
     /// The range that holds `seq`.
-    pub(super) fn containing(&self, seq: u64) -> Option<(u64, u64)> {
+    pub(crate) fn containing(&self, seq: u64) -> Option<(u64, u64)> {
         let at = self.0.partition_point(|&(_, e)| e <= seq);
         self.0.get(at).copied().filter(|&(s, _)| s <= seq)
     }

@@ -1,20 +1,65 @@
-//! The downlink queue of one data radio bearer: RLC unacknowledged mode (TS 38.322), below a PDCP header.
+//! The downlink queue of one data radio bearer: RLC (TS 38.322) below a PDCP header.
 //!
 //! The queue is bounded in octets and refuses what does not fit (drop-tail). SDUs leave it in order, cut to the
-//! transport block; an SDU counts as delivered when HARQ has delivered all its segments, and as lost when one is lost.
+//! transport block. In unacknowledged mode an SDU counts as delivered when HARQ has delivered all its segments, and as
+//! lost when one is lost; in acknowledged mode what is missing is sent again.
 
+mod acknowledged;
+
+pub use acknowledged::AmConfig;
+
+use acknowledged::{Acknowledged, Span};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// PDCP header with an 18-bit sequence number (TS 38.323 clause 6.2.2.3).
 pub const PDCP_HEADER: u32 = 3;
 /// MAC subheader with a 16-bit length field (TS 38.321 clause 6.1.2), one per RLC PDU.
 const MAC_SUBHEADER: u32 = 3;
-/// RLC UM header of a whole SDU (TS 38.322 clause 6.2.2.3).
-const WHOLE_SDU_HEADER: u32 = 1;
-/// RLC UM header of a first segment, 12-bit sequence number.
-const FIRST_SEGMENT_HEADER: u32 = 2;
-/// RLC UM header of a later segment, with segment offset.
-const LATER_SEGMENT_HEADER: u32 = 4;
+
+/// Octets of RLC header of an SDU and of its segments (TS 38.322 clause 6.2.2).
+#[derive(Clone, Copy, Debug)]
+struct Headers {
+    whole: u32,
+    first: u32,
+    /// With segment offset.
+    later: u32,
+}
+
+/// UM, 12-bit sequence number: none is needed for a whole SDU.
+const UM_HEADERS: Headers = Headers {
+    whole: 1,
+    first: 2,
+    later: 4,
+};
+/// AM, 18-bit sequence number.
+const AM_HEADERS: Headers = Headers {
+    whole: 3,
+    first: 3,
+    later: 5,
+};
+
+impl Headers {
+    /// Header of the next part of an SDU of which `unsent` octets are left, when `room` octets are left in the block.
+    fn of(self, whole: bool, unsent: u32, room: u32) -> u32 {
+        match whole {
+            true if unsent + MAC_SUBHEADER + self.whole <= room => self.whole,
+            true => self.first,
+            false => self.later,
+        }
+    }
+}
+
+/// RLC mode of a bearer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RlcMode {
+    /// UM: what HARQ loses is lost.
+    #[default]
+    Unacknowledged,
+    /// AM: what HARQ loses is sent again, and SDUs count against the queue's limit until the UE has acknowledged them.
+    Acknowledged(AmConfig),
+}
 
 /// A packet of a user of the cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,12 +102,15 @@ impl Departure {
 }
 
 /// The part of a transport block that belongs to this bearer: consecutive SDUs, the first and last may be segments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Payload {
     first: u64,
     count: u32,
     first_octets: u32,
     last_octets: u32,
+    /// In acknowledged mode: the same as octets of the bearer's stream, and what is sent again.
+    new: Span,
+    again: Span,
 }
 
 /// Cumulative counts of the bearer. Octets of SDUs include the PDCP header.
@@ -84,6 +132,10 @@ pub struct RlcCounters {
     pub sent_pdus: u64,
     /// Octets of RLC PDUs, headers included.
     pub sent_pdu_octets: u64,
+    /// RLC PDUs sent again, not contained in `sent_pdus`.
+    pub retx_pdus: u64,
+    /// Octets of RLC PDUs sent again, headers included.
+    pub retx_pdu_octets: u64,
     /// PDUs that carry a segment of an SDU.
     pub segments: u64,
     /// Sum over `sent_sdus` of the slots from arrival until the last octet was handed to MAC.
@@ -101,6 +153,8 @@ pub struct RlcCounters {
 #[derive(Clone, Copy, Debug)]
 struct Sdu {
     id: Option<u64>,
+    /// Its first octet in the bearer's stream.
+    start: u64,
     octets: u32,
     arrived: u64,
     unsent: u32,
@@ -108,10 +162,27 @@ struct Sdu {
     lost: bool,
 }
 
+impl Sdu {
+    /// The octet of the stream behind its last one.
+    fn end(&self) -> u64 {
+        self.start + u64::from(self.octets)
+    }
+
+    fn departure(&self, sequence: u64, fate: Fate) -> Departure {
+        Departure {
+            sequence,
+            id: self.id,
+            len: self.octets - PDCP_HEADER,
+            arrived: self.arrived,
+            fate,
+        }
+    }
+}
+
 /// The queue of one bearer.
 #[derive(Clone, Debug)]
 pub struct RlcQueue {
-    /// SDUs from the oldest whose fate is open on: those on the air, then those that wait.
+    /// SDUs from the oldest that is kept on: those on the air or not acknowledged, then those that wait.
     sdus: VecDeque<Sdu>,
     /// Sequence number of `sdus[0]`.
     base: u64,
@@ -119,14 +190,33 @@ pub struct RlcQueue {
     next: u64,
     /// Octets not yet handed to MAC.
     waiting_octets: u64,
+    /// Octets taken so far: where the next SDU starts in the stream.
+    end: u64,
     limit_octets: u64,
+    headers: Headers,
+    acknowledged: Option<Box<Acknowledged>>,
     counters: RlcCounters,
 }
 
 impl RlcQueue {
-    /// An empty queue that holds at most `limit_octets`.
+    /// An empty queue in unacknowledged mode that holds at most `limit_octets`.
     pub fn new(limit_octets: u64) -> Self {
+        Self::with_mode(limit_octets, RlcMode::Unacknowledged, 0)
+    }
+
+    /// An empty queue that holds at most `limit_octets`.
+    pub fn with_mode(limit_octets: u64, mode: RlcMode, slots_per_second: u64) -> Self {
+        let (headers, acknowledged) = match mode {
+            RlcMode::Unacknowledged => (UM_HEADERS, None),
+            RlcMode::Acknowledged(config) => {
+                let state = Acknowledged::new(config, slots_per_second);
+                (AM_HEADERS, Some(Box::new(state)))
+            }
+        };
         Self {
+            headers,
+            acknowledged,
+            end: 0,
             sdus: VecDeque::new(),
             base: 0,
             next: 0,
@@ -141,9 +231,19 @@ impl RlcQueue {
         &self.counters
     }
 
-    /// Octets not yet handed to MAC.
+    /// The bearer is in acknowledged mode.
+    pub fn is_acknowledged(&self) -> bool {
+        self.acknowledged.is_some()
+    }
+
+    /// Octets not yet handed to MAC, or due again.
     pub fn waiting_octets(&self) -> u64 {
-        self.waiting_octets
+        self.waiting_octets + self.again_octets()
+    }
+
+    fn again_octets(&self) -> u64 {
+        let state = self.acknowledged.as_ref();
+        state.map_or(0, |state| state.again_octets())
     }
 
     /// SDUs not yet wholly handed to MAC.
@@ -165,8 +265,13 @@ impl RlcQueue {
 
     /// Octets of transport block that would empty the queue, headers included; an upper bound.
     pub fn demand_octets(&self) -> u64 {
-        let headers = u64::from(MAC_SUBHEADER + LATER_SEGMENT_HEADER);
-        self.waiting_octets + self.waiting_sdus() * headers
+        let headers = u64::from(MAC_SUBHEADER + self.headers.later);
+        let sdus = match self.again_octets() {
+            0 => self.waiting_sdus(),
+            // Parts of a few octets cannot be excluded; a block that is a little too large does no harm.
+            again => self.waiting_sdus() + 2 + again / 100,
+        };
+        self.waiting_octets() + sdus * headers
     }
 
     /// Queues an SDU; false if there is no room.
@@ -174,7 +279,9 @@ impl RlcQueue {
         let octets = len.saturating_add(PDCP_HEADER);
         self.counters.arrived_sdus += 1;
         self.counters.arrived_octets += u64::from(octets);
-        if self.waiting_octets + u64::from(octets) > self.limit_octets {
+        let sent = self.acknowledged.as_ref();
+        let kept = self.waiting_octets + sent.map_or(0, |state| state.unacknowledged);
+        if kept + u64::from(octets) > self.limit_octets {
             self.counters.refused_sdus += 1;
             self.counters.refused_octets += u64::from(octets);
             return false;
@@ -182,30 +289,80 @@ impl RlcQueue {
         self.waiting_octets += u64::from(octets);
         self.sdus.push_back(Sdu {
             id,
+            start: self.end,
             octets,
             arrived: now,
             unsent: octets,
             unsettled: octets,
             lost: false,
         });
+        self.end += u64::from(octets);
         true
     }
 
-    /// Fills a transport block of `octets` with what waits; `None` if nothing fits.
+    /// Fills a transport block of `octets`: with what is due again, then with what waits. `None` if nothing fits.
     pub fn pull(&mut self, now: u64, octets: u32) -> Option<Payload> {
         let mut room = octets;
-        let mut payload: Option<Payload> = None;
+        let again = self.pull_again(&mut room);
+        let mut payload = self.pull_new(now, room);
+        if let Some(state) = &mut self.acknowledged {
+            if !again.is_empty() {
+                payload.again = again;
+                state.on_air(now, again);
+            }
+            if !payload.new.is_empty() {
+                state.sent_new(payload.new.octets());
+                state.on_air(now, payload.new);
+            }
+        }
+        (payload.count > 0 || !again.is_empty()).then_some(payload)
+    }
+
+    /// Takes what is due again, as far as it fits.
+    fn pull_again(&mut self, room: &mut u32) -> Span {
+        let Some(state) = &mut self.acknowledged else {
+            return Span::default();
+        };
+        let Some(span) = state.next_again() else {
+            return Span::default();
+        };
+        let mut at = span.from;
+        let first = self.sdus.partition_point(|sdu| sdu.end() <= at);
+        for sdu in self.sdus.range(first..) {
+            let left = span.to.min(sdu.end()).saturating_sub(at) as u32;
+            let whole = at == sdu.start && left == sdu.octets;
+            let header = match at == sdu.start {
+                true => self.headers.of(whole, left, *room),
+                false => self.headers.later,
+            };
+            let part = left.min(room.saturating_sub(MAC_SUBHEADER + header));
+            if part == 0 {
+                break;
+            }
+            *room -= part + MAC_SUBHEADER + header;
+            at += u64::from(part);
+            self.counters.retx_pdus += 1;
+            self.counters.retx_pdu_octets += u64::from(part + header);
+        }
+        state.sent_again(at - span.from);
+        Span { to: at, ..span }
+    }
+
+    /// Takes what waits, as far as it fits.
+    fn pull_new(&mut self, now: u64, mut room: u32) -> Payload {
+        let mut payload = Payload::default();
         while let Some(sdu) = self.sdus.get_mut((self.next - self.base) as usize) {
             let whole = sdu.unsent == sdu.octets;
-            let fits = |header: u32| sdu.unsent + MAC_SUBHEADER + header <= room;
-            let header = match whole {
-                true if fits(WHOLE_SDU_HEADER) => WHOLE_SDU_HEADER,
-                true => FIRST_SEGMENT_HEADER,
-                false => LATER_SEGMENT_HEADER,
-            };
+            let header = self.headers.of(whole, sdu.unsent, room);
             let part = sdu.unsent.min(room.saturating_sub(MAC_SUBHEADER + header));
             if part == 0 {
                 break;
+            }
+            if payload.count == 0 {
+                let from = sdu.end() - u64::from(sdu.unsent);
+                payload.first = self.next;
+                payload.first_octets = part;
+                payload.new = Span { from, to: from };
             }
             sdu.unsent -= part;
             room -= part + MAC_SUBHEADER + header;
@@ -213,14 +370,9 @@ impl RlcQueue {
             self.counters.sent_pdus += 1;
             self.counters.sent_pdu_octets += u64::from(part + header);
             self.counters.segments += u64::from(part < sdu.octets);
-            let filled = payload.get_or_insert(Payload {
-                first: self.next,
-                count: 0,
-                first_octets: part,
-                last_octets: 0,
-            });
-            filled.count += 1;
-            filled.last_octets = part;
+            payload.count += 1;
+            payload.last_octets = part;
+            payload.new.to += u64::from(part);
             if sdu.unsent > 0 {
                 break;
             }
@@ -232,9 +384,64 @@ impl RlcQueue {
         payload
     }
 
+    /// Time has come to slot `now`: status reports are made and arrive. Nothing to do in unacknowledged mode.
+    pub fn advance(&mut self, now: u64) {
+        if let Some(state) = &mut self.acknowledged {
+            state.advance(now);
+            let kept = state.kept_from();
+            while self
+                .sdus
+                .front()
+                .is_some_and(|sdu| sdu.unsettled == 0 && sdu.end() <= kept)
+            {
+                self.sdus.pop_front();
+                self.base += 1;
+            }
+        }
+    }
+
     /// HARQ has settled a transport block: reports the packets whose fate is thereby known, in their order
     /// within the block.
-    pub fn settle(&mut self, payload: Payload, fate: Fate, mut report: impl FnMut(Departure)) {
+    pub fn settle(&mut self, payload: Payload, fate: Fate, report: impl FnMut(Departure)) {
+        match (&self.acknowledged, fate) {
+            (None, _) => self.settle_unacknowledged(payload, fate, report),
+            (Some(_), Fate::Delivered) => self.receive(payload, report),
+            // The UE will miss it, and say so.
+            (Some(_), Fate::Lost) => {}
+        }
+    }
+
+    /// The UE has received a block in acknowledged mode.
+    fn receive(&mut self, payload: Payload, mut report: impl FnMut(Departure)) {
+        let Some(state) = &mut self.acknowledged else {
+            return;
+        };
+        let (sdus, counters, base) = (&mut self.sdus, &mut self.counters, self.base);
+        for span in [payload.again, payload.new] {
+            state.receive(span, |fresh| {
+                let mut index = sdus.partition_point(|sdu| sdu.end() <= fresh.from);
+                while let Some(sdu) = sdus.get_mut(index)
+                    && sdu.start < fresh.to
+                {
+                    let part = sdu.end().min(fresh.to) - sdu.start.max(fresh.from);
+                    sdu.unsettled -= part as u32;
+                    if sdu.unsettled == 0 {
+                        counters.delivered_sdus += 1;
+                        counters.delivered_octets += u64::from(sdu.octets);
+                        report(sdu.departure(base + index as u64, Fate::Delivered));
+                    }
+                    index += 1;
+                }
+            });
+        }
+    }
+
+    fn settle_unacknowledged(
+        &mut self,
+        payload: Payload,
+        fate: Fate,
+        mut report: impl FnMut(Departure),
+    ) {
         let last = payload.count - 1;
         for i in 0..payload.count {
             let index = (payload.first - self.base) as usize + i as usize;
@@ -259,13 +466,7 @@ impl RlcQueue {
                 self.counters.delivered_octets += octets;
                 Fate::Delivered
             };
-            report(Departure {
-                sequence: payload.first + u64::from(i),
-                id: sdu.id,
-                len: sdu.octets - PDCP_HEADER,
-                arrived: sdu.arrived,
-                fate,
-            });
+            report(sdu.departure(payload.first + u64::from(i), fate));
         }
         while self.sdus.front().is_some_and(|sdu| sdu.unsettled == 0) {
             self.sdus.pop_front();
@@ -340,7 +541,7 @@ mod tests {
     fn a_block_smaller_than_the_headers_takes_nothing() {
         let mut queue = RlcQueue::new(10_000);
         queue.push(0, Some(1), 100);
-        assert_eq!(queue.pull(0, MAC_SUBHEADER + FIRST_SEGMENT_HEADER), None);
+        assert_eq!(queue.pull(0, MAC_SUBHEADER + UM_HEADERS.first), None);
         assert_eq!(queue.waiting_octets(), 103);
     }
 }
