@@ -5,8 +5,9 @@ use crate::cell::{Settings, dispatch};
 use crate::config::{self, Config};
 use crate::guidance::{hub::Hub, registry::Registry, service::Guidance};
 use crate::operate::{Readiness, http, metrics::Metrics, operations::Operations};
-use crate::ran::RanEvent;
-use crate::ran::direct::{Counters, Direct};
+use crate::ran::direct::Direct;
+use crate::ran::flexric::Flexric;
+use crate::ran::{Counters, RanEvent};
 use crate::store::Memory;
 use proto::guidance::guidance_service_server::GuidanceServiceServer;
 use proto::operations::operations_service_server::OperationsServiceServer;
@@ -100,6 +101,7 @@ pub async fn run(config: Config, stop: CancellationToken) -> Result<Running, Err
     config.validate()?;
     let link = match config.ran.link {
         config::Link::Direct => direct(&config.ran, stop.clone()).await?,
+        config::Link::Flexric => flexric(&config.ran, stop.clone()),
     };
     start(config, link, stop).await
 }
@@ -119,6 +121,22 @@ async fn direct(ran: &config::Ran, stop: CancellationToken) -> Result<Link, Erro
         counters: Some(counters),
         task: tokio::spawn(link.run(sender, stop)),
     })
+}
+
+/// Begins to keep to FlexRIC's RIC, whether it is there already or not.
+fn flexric(ran: &config::Ran, stop: CancellationToken) -> Link {
+    let config = ran.flexric().unwrap_or_default();
+    let ric = config.ric.to_string();
+    let link = Flexric::new(config);
+    let counters = link.counters();
+    let (sender, events) = mpsc::channel(EVENTS);
+    Link {
+        name: "flexric",
+        addresses: vec![ric],
+        events,
+        counters: Some(counters),
+        task: tokio::spawn(link.run(sender, stop)),
+    }
 }
 
 /// Runs the xApp on the events of another link, until `stop` is cancelled.

@@ -24,11 +24,26 @@ impl Config {
         {
             return Some(("ran.listen", format!("{address:?}: {error}")));
         }
+        let unreadable =
+            |address: &str| Some(address.parse::<transport::Address>().err()?.to_string());
+        if let Some(error) = unreadable(&ran.ric) {
+            return Some(("ran.ric", format!("{:?}: {error}", ran.ric)));
+        }
+        if !ran.ric_guard.is_empty()
+            && let Some(error) = unreadable(&ran.ric_guard)
+        {
+            return Some(("ran.ric_guard", format!("{:?}: {error}", ran.ric_guard)));
+        }
         first([
             (
                 !(1..=10_000).contains(&ran.report_period_ms),
                 "ran.report_period_ms",
                 format!("{} is not within 1 to 10000", ran.report_period_ms),
+            ),
+            (
+                !(1..=1000).contains(&ran.expected_ues),
+                "ran.expected_ues",
+                format!("{} is not within 1 to 1000", ran.expected_ues),
             ),
             (
                 ran.listen.is_empty(),

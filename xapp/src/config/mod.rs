@@ -10,7 +10,7 @@ pub use error::Error;
 pub use load::{Loaded, Origin, load};
 
 use crate::measure::{CellConfig, DownlinkShare, KpmDialect};
-use crate::ran::{ServiceModel, direct};
+use crate::ran::{ServiceModel, Slice, Wishes, direct, flexric};
 use policies::GainPolicy;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
@@ -60,8 +60,16 @@ pub struct Ran {
     pub report_period_ms: u32,
     /// Slice/service type of the UEs that KPM reports.
     pub kpm_sst: u8,
+    /// UEs that one KPM report may have to hold.
+    pub expected_ues: u32,
     /// Send ErrorIndication to FlexRIC's agents too.
     pub error_indication_to_flexric: bool,
+    /// Where FlexRIC's RIC takes xApps, of the link `flexric`.
+    pub ric: String,
+    /// Where it takes E2 nodes, for the guard of E42 setups; empty: none.
+    pub ric_guard: String,
+    /// The E2AP version that the RIC was built with.
+    pub e2ap_version: E2apVersion,
 }
 
 /// Kind of RAN link.
@@ -70,6 +78,22 @@ pub struct Ran {
 pub enum Link {
     /// Cantor terminates E2 itself.
     Direct,
+    /// Cantor is an xApp of FlexRIC's near-RT RIC (E42).
+    Flexric,
+}
+
+/// E2AP version of a FlexRIC build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum E2apVersion {
+    /// v1.01.
+    #[serde(rename = "1.01")]
+    V1_01,
+    /// v2.03, FlexRIC's default.
+    #[serde(rename = "2.03")]
+    V2_03,
+    /// v3.01.
+    #[serde(rename = "3.01")]
+    V3_01,
 }
 
 /// Service model that Cantor can subscribe to.
@@ -198,7 +222,11 @@ impl Default for Ran {
             models: vec![Model::Kpm, Model::Mac, Model::Rlc],
             report_period_ms: 50,
             kpm_sst: 1,
+            expected_ues: 16,
             error_indication_to_flexric: false,
+            ric: "sctp://127.0.0.1:36422".into(),
+            ric_guard: "sctp://127.0.0.1:36421".into(),
+            e2ap_version: E2apVersion::V2_03,
         }
     }
 }
@@ -221,14 +249,40 @@ impl Ran {
     pub fn direct(&self) -> direct::Config {
         direct::Config {
             listen: self.listen.iter().filter_map(|a| a.parse().ok()).collect(),
+            wishes: self.wishes(),
+            error_indication_to_flexric: self.error_indication_to_flexric,
+            limits: direct::Limits::default(),
+        }
+    }
+
+    /// As the E42 link needs it. `None` when an address cannot be read, which the check of the settings refuses.
+    pub fn flexric(&self) -> Option<flexric::Config> {
+        let guard = match self.ric_guard.as_str() {
+            "" => None,
+            address => Some(address.parse().ok()?),
+        };
+        Some(flexric::Config {
+            ric: self.ric.parse().ok()?,
+            guard,
+            version: match self.e2ap_version {
+                E2apVersion::V1_01 => e2sm::e2ap::Version::V1_01,
+                E2apVersion::V2_03 => e2sm::e2ap::Version::V2_03,
+                E2apVersion::V3_01 => e2sm::e2ap::Version::V3_01,
+            },
+            wishes: self.wishes(),
+            ..flexric::Config::default()
+        })
+    }
+
+    fn wishes(&self) -> Wishes {
+        Wishes {
             models: self.models.iter().map(|model| (*model).into()).collect(),
             period_ms: self.report_period_ms,
-            slice: direct::Slice {
+            slice: Slice {
                 sst: self.kpm_sst,
                 sd: None,
             },
-            error_indication_to_flexric: self.error_indication_to_flexric,
-            limits: direct::Limits::default(),
+            expected_ues: self.expected_ues,
         }
     }
 }

@@ -3,8 +3,7 @@
 //! Base units, counters end in `_total`, no UE and no flow in a label: the number of series does not grow with
 //! the number of users. The help texts below are what the metrics page shows.
 
-use crate::ran::direct::Counters;
-use crate::ran::{NodeId, ServiceModel};
+use crate::ran::{Counters, NodeId, ServiceModel};
 use policies::GainPolicy;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{

@@ -4,7 +4,16 @@
 //! yields [`RanEvent`]s. Reconnecting, resubscribing and the rewriting of request ids end here: whoever
 //! reads the events sees nodes, and octets that were verified to belong to one of our subscriptions.
 
+mod counters;
 pub mod direct;
+pub mod flexric;
+mod identity;
+mod outlet;
+mod plan;
+
+pub use counters::Counters;
+pub use outlet::Bounds;
+pub use plan::{Slice, Wishes};
 
 use std::time::Instant;
 

@@ -13,8 +13,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use transport::{Address, Connection, Protocol};
-use xapp::ran::direct::{Config, Counters, Direct, Limits};
-use xapp::ran::{RanEvent, ServiceModel, SubscriptionState};
+use xapp::ran::direct::{Config, Direct, Limits};
+use xapp::ran::{Bounds, Counters, RanEvent, ServiceModel, SubscriptionState, Wishes};
 
 /// A link that runs, and its reader's end.
 struct Link {
@@ -35,7 +35,10 @@ impl Link {
         let models = vec![ServiceModel::Mac];
         let direct = Direct::bind(Config {
             listen: vec![listen],
-            models,
+            wishes: Wishes {
+                models,
+                ..Wishes::default()
+            },
             limits,
             ..Config::default()
         })
@@ -204,7 +207,10 @@ async fn a_slow_reader_loses_old_indications_and_nothing_else(protocol: Protocol
     let mut link = Link::start(
         protocol,
         Limits {
-            indications: 100,
+            queued: Bounds {
+                indications: 100,
+                ..Bounds::default()
+            },
             ..Limits::default()
         },
     )

@@ -11,8 +11,8 @@ use tokio_util::task::AbortOnDropHandle;
 use transport::{Connection, Sender};
 
 use super::Shared;
-use super::outlet::AssociationId;
 use super::session::Session;
+use crate::ran::outlet::AssociationId;
 
 /// How long the last PDUs may take to leave when an association is closed.
 const LAST_PDUS: Duration = Duration::from_millis(500);

@@ -2,14 +2,10 @@
 //!
 //! E2 nodes connect to the addresses of [`Config::listen`] and set up. Each association has a task that
 //! moves octets and time into a [`session`], the protocol as a state machine without I/O, and what comes out of it
-//! to the peer and, through the [`outlet`], to whoever reads the events.
+//! to the peer and, through the [`outlet`](super::outlet), to whoever reads the events.
 
 mod association;
 mod config;
-mod counters;
-mod identity;
-mod outlet;
-mod plan;
 mod session;
 
 use std::hash::{BuildHasher, RandomState};
@@ -25,11 +21,10 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use transport::{Address, Listener};
 
-pub use config::{Config, Limits, Slice};
-pub use counters::Counters;
-use outlet::{AssociationId, Outlet};
-
 use super::RanEvent;
+use super::counters::Counters;
+use super::outlet::{AssociationId, Outlet};
+pub use config::{Config, Limits};
 
 /// The E2 termination, listening.
 #[derive(Debug)]
@@ -69,7 +64,7 @@ impl Direct {
         }
         let counters = Arc::new(Counters::default());
         let shared = Shared {
-            outlet: Outlet::new(config.limits, Arc::clone(&counters)),
+            outlet: Outlet::new(config.limits.queued, Arc::clone(&counters)),
             places: Arc::new(Semaphore::new(config.limits.associations)),
             next_association: AtomicU64::new(0),
             // Random, so that a node which goes on with the subscriptions of a former Cantor does not use ours.

@@ -12,7 +12,7 @@ use e2sm::e2ap::{
 use super::subscriptions::ACTION_ID;
 use super::{Phase, Session};
 use crate::ran::RanEvent;
-use crate::ran::direct::plan::Wanted;
+use crate::ran::plan::Wanted;
 
 impl Session {
     pub(super) fn subscribe(&mut self, request: RicRequestId, wanted: Wanted, now: Instant) {

@@ -14,7 +14,7 @@ use e2sm::e2ap::{
 
 use super::setup::{acknowledged, acknowledgement};
 use super::{Phase, Session};
-use crate::ran::direct::identity;
+use crate::ran::identity;
 
 /// maxofRANfunctionID (E2AP 9.3.6).
 const MAX_FUNCTIONS: usize = 256;

@@ -27,9 +27,9 @@ use e2sm::aper::Decoded;
 use e2sm::e2ap::{self, Header, Outcome, Pdu, RicSubscriptionDeleteRequest, Version};
 
 use super::config::Config;
-use super::counters::Counters;
-use super::identity::Part;
-use super::plan;
+use crate::ran::counters::Counters;
+use crate::ran::identity::Part;
+use crate::ran::plan;
 use crate::ran::{NodeId, RanEvent, RanFunction};
 use allowance::Allowance;
 use setup::LastSetup;
@@ -270,7 +270,7 @@ impl Session {
         if let Some(node) = &self.node
             && self.phase == Phase::Up
         {
-            let wanted = plan::plan(node.part, node.functions.values(), &self.config);
+            let wanted = plan::plan(node.part, node.functions.values(), &self.config.wishes);
             self.subscriptions.want(
                 wanted,
                 |function| node.functions.contains_key(&function),

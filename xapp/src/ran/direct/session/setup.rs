@@ -11,7 +11,7 @@ use e2sm::e2ap::{
 };
 
 use super::{Node, Phase, Session};
-use crate::ran::direct::identity::{self, Part};
+use crate::ran::identity::{self, Part};
 use crate::ran::{NodeId, RanEvent};
 
 /// RIC id that Cantor gives itself (20 bits).

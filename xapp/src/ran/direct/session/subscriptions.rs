@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use e2sm::e2ap::RicRequestId;
 
-use crate::ran::direct::plan::Wanted;
+use crate::ran::plan::Wanted;
 use crate::ran::{ServiceModel, SubscriptionState, SubscriptionStatus};
 
 /// What should be sent now.

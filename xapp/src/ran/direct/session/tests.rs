@@ -11,8 +11,8 @@ use e2sm::e2ap::RanFunction;
 use e2sm::e2ap::*;
 
 use super::*;
-use crate::ran::ServiceModel;
 use crate::ran::direct::config::Limits;
+use crate::ran::{ServiceModel, Wishes};
 
 /// A session and the time it is told.
 struct Bench {

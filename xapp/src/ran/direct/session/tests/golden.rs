@@ -163,13 +163,16 @@ fn a_real_gnb_is_subscribed_to_as_it_survives_it() {
 #[test]
 fn a_split_gnb_is_asked_for_what_each_part_has() {
     let config = || Config {
-        models: vec![
-            ServiceModel::Kpm,
-            ServiceModel::Mac,
-            ServiceModel::Rlc,
-            ServiceModel::Pdcp,
-            ServiceModel::Gtp,
-        ],
+        wishes: Wishes {
+            models: vec![
+                ServiceModel::Kpm,
+                ServiceModel::Mac,
+                ServiceModel::Rlc,
+                ServiceModel::Pdcp,
+                ServiceModel::Gtp,
+            ],
+            ..Wishes::default()
+        },
         ..Config::default()
     };
     for (name, id, functions, names) in [
@@ -212,7 +215,10 @@ fn a_split_gnb_is_asked_for_what_each_part_has() {
 #[test]
 fn an_old_flexric_is_spoken_to_in_its_dialect() {
     let mut bench = Bench::with(Config {
-        models: vec![ServiceModel::Kpm],
+        wishes: Wishes {
+            models: vec![ServiceModel::Kpm],
+            ..Wishes::default()
+        },
         ..Config::default()
     });
     bench.version = Version::V1_01;

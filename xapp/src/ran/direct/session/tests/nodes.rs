@@ -19,7 +19,10 @@ fn plain_node() -> E2SetupRequest {
 
 fn only(models: &[ServiceModel]) -> Config {
     Config {
-        models: models.to_vec(),
+        wishes: Wishes {
+            models: models.to_vec(),
+            ..Wishes::default()
+        },
         ..Config::default()
     }
 }

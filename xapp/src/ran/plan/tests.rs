@@ -4,7 +4,6 @@ use e2sm::kpm::{
 };
 
 use super::*;
-use crate::ran::direct::config::Slice;
 
 fn style(style: i64, action_format: i64, names: &[&str]) -> ReportStyle {
     let measurements = names
@@ -49,7 +48,7 @@ fn kpm(id: u16, report_styles: Vec<ReportStyle>) -> RanFunction {
     }
 }
 
-fn planned(functions: &[RanFunction], config: &Config) -> Vec<(u16, ActionDefinition)> {
+fn planned(functions: &[RanFunction], config: &Wishes) -> Vec<(u16, ActionDefinition)> {
     plan(Part::Whole, functions.iter(), config)
         .into_iter()
         .map(|wanted| {
@@ -97,7 +96,7 @@ fn the_most_useful_style_that_measures_something_is_taken() {
         (vec![style(4, 4, &["L1M.SS-RSRP"])], None),
         (Vec::new(), None),
     ] {
-        let planned = planned(&[kpm(2, styles)], &Config::default());
+        let planned = planned(&[kpm(2, styles)], &Wishes::default());
         assert_eq!(planned.first().map(|(_, action)| action.style), expected);
     }
 }
@@ -106,7 +105,7 @@ fn the_most_useful_style_that_measures_something_is_taken() {
 fn only_what_is_offered_is_asked_for() {
     let planned = planned(
         &[kpm(2, vec![style(4, 4, &["X.Unknown", "DRB.UEThpDl"])])],
-        &Config::default(),
+        &Wishes::default(),
     );
     let ActionFormat::Format4 { action, .. } = &planned[0].1.format else {
         panic!("{planned:?}")
@@ -124,9 +123,9 @@ fn only_what_is_offered_is_asked_for() {
 #[test]
 fn the_slice_is_given_as_octets() {
     for (sd, octets) in [(None, vec![5]), (Some(0x01_02_03), vec![5, 1, 2, 3])] {
-        let config = Config {
+        let config = Wishes {
             slice: Slice { sst: 5, sd },
-            ..Config::default()
+            ..Wishes::default()
         };
         let styles = [style(4, 4, &USEFUL), style(3, 3, &USEFUL)];
         for style in styles {
@@ -154,7 +153,7 @@ fn of_several_functions_the_first_usable_one_is_subscribed_to() {
         kpm(4, vec![style(4, 4, &USEFUL)]),
     ];
     assert_eq!(
-        planned(&functions, &Config::default())
+        planned(&functions, &Wishes::default())
             .iter()
             .map(|(id, _)| *id)
             .collect::<Vec<_>>(),
@@ -166,5 +165,5 @@ fn of_several_functions_the_first_usable_one_is_subscribed_to() {
 fn a_definition_that_cannot_be_read_is_not_subscribed_to() {
     let mut function = kpm(2, vec![style(4, 4, &USEFUL)]);
     function.definition.truncate(20);
-    assert!(plan(Part::Whole, [function].iter(), &Config::default()).is_empty());
+    assert!(plan(Part::Whole, [function].iter(), &Wishes::default()).is_empty());
 }

@@ -7,18 +7,20 @@ use crate::ran::{RanFunction, ServiceModel};
 
 /// Which part of a base station a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(in crate::ran) enum Part {
     /// All of it.
     Whole,
-    /// CU, CU-CP or CU-UP: no MAC, no RLC.
+    /// CU or CU-UP: no MAC, no RLC.
     Central,
+    /// CU-CP: nothing that Cantor could use.
+    ControlPlane,
     /// DU: no PDCP, no GTP.
     Distributed,
 }
 
 impl Part {
     /// Told by the node's identity and its interfaces: a CU looks like a whole gNB, but has F1.
-    pub(super) fn of(node: &GlobalE2NodeId, components: &[ComponentConfig]) -> Part {
+    pub(in crate::ran) fn of(node: &GlobalE2NodeId, components: &[ComponentConfig]) -> Part {
         let (cu_up, du) = match node {
             GlobalE2NodeId::Gnb { cu_up, du, .. } | GlobalE2NodeId::EnGnb { cu_up, du, .. } => {
                 (cu_up.is_some(), du.is_some())
@@ -26,15 +28,12 @@ impl Part {
             GlobalE2NodeId::NgEnb { du, .. } => (false, du.is_some()),
             GlobalE2NodeId::Enb(_) | GlobalE2NodeId::Unknown(_) => (false, false),
         };
-        let inner = |c: &ComponentConfig| {
-            matches!(
-                c.interface,
-                ComponentInterface::F1 | ComponentInterface::E1 | ComponentInterface::W1
-            )
-        };
+        let has = |interface| components.iter().any(|c| c.interface == interface);
         if du {
             Part::Distributed
-        } else if cu_up || components.iter().any(inner) {
+        } else if !cu_up && has(ComponentInterface::E1) {
+            Part::ControlPlane
+        } else if cu_up || has(ComponentInterface::F1) || has(ComponentInterface::W1) {
             Part::Central
         } else {
             Part::Whole
@@ -43,16 +42,18 @@ impl Part {
 
     /// Whether this part can report a model that it offers: FlexRIC's agent offers every model that it was
     /// built with, also those of the other part, and a subscription to one of these can crash it.
-    pub(super) fn has(self, model: ServiceModel) -> bool {
+    pub(in crate::ran) fn has(self, model: ServiceModel) -> bool {
         match model {
-            ServiceModel::Mac | ServiceModel::Rlc => self != Part::Central,
-            ServiceModel::Pdcp | ServiceModel::Gtp => self != Part::Distributed,
+            ServiceModel::Mac | ServiceModel::Rlc => {
+                matches!(self, Part::Whole | Part::Distributed)
+            }
+            ServiceModel::Pdcp | ServiceModel::Gtp => matches!(self, Part::Whole | Part::Central),
             ServiceModel::Kpm | ServiceModel::Other => true,
         }
     }
 }
 
-pub(super) fn ran_function(function: e2ap::RanFunction) -> RanFunction {
+pub(in crate::ran) fn ran_function(function: e2ap::RanFunction) -> RanFunction {
     let e2ap::RanFunction {
         id,
         definition,
@@ -102,7 +103,7 @@ fn of_flexric(model: flexric::Model) -> ServiceModel {
 }
 
 /// Whether a function is one of FlexRIC's own models, so that the node runs FlexRIC's agent.
-pub(super) fn is_of_flexric(function: &RanFunction) -> bool {
+pub(in crate::ran) fn is_of_flexric(function: &RanFunction) -> bool {
     flexric::Model::from_oid(&function.oid).is_some()
         || matches!(
             function.model,

@@ -11,20 +11,37 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::config::Limits;
 use super::counters::Counters;
 use crate::ran::{NodeId, RanEvent};
 
+/// Indications that may wait for their reader, over all nodes; beyond, the oldest are dropped.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// How many.
+    pub indications: usize,
+    /// Their octets.
+    pub indication_octets: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Bounds {
+            indications: 4096,
+            indication_octets: 64 << 20,
+        }
+    }
+}
+
 /// An association, told apart from all others of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct AssociationId(pub(super) u64);
+pub(in crate::ran) struct AssociationId(pub(super) u64);
 
 #[derive(Debug)]
-pub(super) struct Outlet {
+pub(in crate::ran) struct Outlet {
     queue: Mutex<Queue>,
     filled: Notify,
     drained: Notify,
-    limits: Limits,
+    bounds: Bounds,
     counters: Arc<Counters>,
 }
 
@@ -46,12 +63,12 @@ struct Owner {
 const LIFECYCLE_EVENTS: usize = 1024;
 
 impl Outlet {
-    pub(super) fn new(limits: Limits, counters: Arc<Counters>) -> Self {
+    pub(in crate::ran) fn new(bounds: Bounds, counters: Arc<Counters>) -> Self {
         Outlet {
             queue: Mutex::default(),
             filled: Notify::new(),
             drained: Notify::new(),
-            limits,
+            bounds,
             counters,
         }
     }
@@ -59,7 +76,7 @@ impl Outlet {
     /// Queues an event of `association`. `close` ends that association when the node sets up over another one.
     ///
     /// Waits while the reader is far behind with events that must not be dropped.
-    pub(super) async fn push(
+    pub(in crate::ran) async fn push(
         &self,
         association: AssociationId,
         close: &CancellationToken,
@@ -74,6 +91,20 @@ impl Outlet {
                 drained.await;
             }
         }
+        self.enqueue(association, close, event);
+    }
+
+    /// Queues an indication, which never has to wait.
+    pub(in crate::ran) fn push_indication(
+        &self,
+        association: AssociationId,
+        close: &CancellationToken,
+        event: RanEvent,
+    ) {
+        self.enqueue(association, close, event);
+    }
+
+    fn enqueue(&self, association: AssociationId, close: &CancellationToken, event: RanEvent) {
         let mut queue = self.lock();
         let node = event.node().clone();
         let speaks = queue
@@ -103,7 +134,7 @@ impl Outlet {
             _ => {}
         }
         queue.push(event);
-        let dropped = queue.drop_oldest_indications(&self.limits);
+        let dropped = queue.drop_oldest_indications(&self.bounds);
         self.counters
             .indications_dropped
             .fetch_add(dropped, Relaxed);
@@ -112,7 +143,7 @@ impl Outlet {
     }
 
     /// Hands the events to the reader until it is gone.
-    pub(super) async fn drain_into(&self, reader: &mpsc::Sender<RanEvent>) {
+    pub(in crate::ran) async fn drain_into(&self, reader: &mpsc::Sender<RanEvent>) {
         // A place in the channel first: an event leaves the queue, where it may still be dropped, only then.
         while let Ok(place) = reader.reserve().await {
             let event = loop {
@@ -131,7 +162,7 @@ impl Outlet {
     }
 
     /// Hands over what is queued, and returns.
-    pub(super) async fn hand_over_rest(&self, reader: &mpsc::Sender<RanEvent>) {
+    pub(in crate::ran) async fn hand_over_rest(&self, reader: &mpsc::Sender<RanEvent>) {
         while let Ok(place) = reader.reserve().await {
             let Some(event) = self.lock().pop() else {
                 return;
@@ -172,10 +203,10 @@ impl Queue {
         self.events.len() - self.indications
     }
 
-    fn drop_oldest_indications(&mut self, limits: &Limits) -> u64 {
+    fn drop_oldest_indications(&mut self, bounds: &Bounds) -> u64 {
         let mut dropped = 0;
-        while self.indications > limits.indications
-            || self.indication_octets > limits.indication_octets
+        while self.indications > bounds.indications
+            || self.indication_octets > bounds.indication_octets
         {
             let Some(oldest) = self
                 .events
@@ -241,10 +272,9 @@ mod tests {
 
     fn outlet(indications: usize, indication_octets: usize) -> Outlet {
         Outlet::new(
-            Limits {
+            Bounds {
                 indications,
                 indication_octets,
-                ..Limits::default()
             },
             Arc::default(),
         )

@@ -1,0 +1,208 @@
+//! One association with the RIC: connecting, E42 setup, and asking one thing at a time.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use e2sm::e2ap::{self, Pdu, RanFunction, Version};
+use e2sm::e42::{E42SetupRequest, E42SetupResponse};
+use e2sm::flexric::Model;
+use tokio::sync::MutexGuard;
+use tokio::time::sleep_until;
+use transport::{Connection, Receiver, Sender};
+
+use super::Ric;
+use super::guard::Guard;
+use super::rules;
+
+/// The association is of no further use, for this reason.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Lost(pub(super) String);
+
+/// An association with the RIC.
+pub(super) struct Association {
+    ric: Arc<Ric>,
+    sender: Sender,
+    receiver: Receiver,
+    /// What is spoken: as configured, then as the RIC answers.
+    version: Version,
+}
+
+impl Association {
+    pub(super) async fn connect(ric: &Arc<Ric>) -> Result<Association, Lost> {
+        let config = &ric.config;
+        let (sender, receiver) = Connection::connect(&config.ric, config.timing.answer)
+            .await
+            .map_err(|error| Lost(format!("{} cannot be reached: {error}", config.ric)))?
+            .split();
+        ric.counters.associations.fetch_add(1, Relaxed);
+        Ok(Association {
+            ric: Arc::clone(ric),
+            sender,
+            receiver,
+            version: config.version,
+        })
+    }
+
+    /// E42 setup: again and again on the same association, each time with the nodes of that moment. `Ok(None)`: the
+    /// setup is not safe now, or was not answered.
+    pub(super) async fn set_up(
+        &mut self,
+        aside: &mut impl FnMut(Pdu, Instant),
+    ) -> Result<Option<E42SetupResponse>, Lost> {
+        let Some(guard) = self.guarded().await else {
+            return Ok(None);
+        };
+        let ric = Arc::clone(&self.ric);
+        let answer = self
+            .ask(
+                ric.turn.lock().await,
+                &setup(),
+                |pdu| match pdu {
+                    Pdu::E42SetupResponse(response) => Some(response.clone()),
+                    _ => None,
+                },
+                aside,
+            )
+            .await;
+        if let Some(guard) = guard {
+            guard.lower().await;
+        }
+        answer
+    }
+
+    /// Sends a request when it is Cantor's `turn` and reads until its answer has come; everything else goes `aside`.
+    /// `Ok(None)`: no answer in time.
+    ///
+    /// The RIC reads one message per wake-up, from all its xApps: of two that arrive together the second stays
+    /// unread until a third comes. So all of Cantor asks one thing at a time, and when no answer comes, because
+    /// another xApp spoke at the same moment, sends a setup after it.
+    pub(super) async fn ask<T>(
+        &mut self,
+        turn: MutexGuard<'_, ()>,
+        request: &Pdu,
+        answer: impl Fn(&Pdu) -> Option<T>,
+        aside: &mut impl FnMut(Pdu, Instant),
+    ) -> Result<Option<T>, Lost> {
+        let ric = Arc::clone(&self.ric);
+        self.send(request).await?;
+        let asked = tokio::time::Instant::now();
+        let deadline = asked + ric.config.timing.answer;
+        let mut nudge = Some(asked + ric.config.timing.nudge);
+        // Up until the nudge, if there is one, was read too.
+        let mut guard = None;
+        let result = loop {
+            tokio::select! {
+                pdu = self.next() => match pdu {
+                    Ok(pdu) => match answer(&pdu) {
+                        Some(answer) => break Ok(Some(answer)),
+                        None => aside(pdu, Instant::now()),
+                    },
+                    Err(lost) => break Err(lost),
+                },
+                () = sleep_until(nudge.unwrap_or(deadline)) => {
+                    if nudge.take().is_none() {
+                        ric.counters.requests_timed_out.fetch_add(1, Relaxed);
+                        break Ok(None);
+                    }
+                    if let Some(up) = self.guarded().await {
+                        guard = up;
+                        if let Err(lost) = self.send(&setup()).await {
+                            break Err(lost);
+                        }
+                    }
+                }
+            }
+        };
+        if let Some(guard) = guard {
+            guard.lower().await;
+        }
+        drop(turn);
+        result
+    }
+
+    /// The next PDU that can be read. Safe to cancel.
+    pub(super) async fn next(&mut self) -> Result<Pdu, Lost> {
+        loop {
+            let message = match self.receiver.receive().await {
+                Ok(Some(message)) => message,
+                Ok(None) => return Err(Lost("the RIC closed the association".into())),
+                Err(error) => return Err(Lost(error.to_string())),
+            };
+            let counters = &self.ric.counters;
+            counters.pdus_received.fetch_add(1, Relaxed);
+            if let Some(version) = e2ap::guess_version(&message.bytes)
+                && version != self.version
+            {
+                tracing::warn!(configured = %self.version, spoken = %version, "the RIC speaks another E2AP version");
+                self.version = version;
+            }
+            match e2ap::decode(&message.bytes, self.version) {
+                Ok(decoded) => {
+                    counters
+                        .items_skipped
+                        .fetch_add(decoded.notes.skipped(), Relaxed);
+                    return Ok(decoded.value);
+                }
+                Err(error) => {
+                    counters.pdus_undecodable.fetch_add(1, Relaxed);
+                    tracing::debug!(%error, octets = message.bytes.len(), "undecodable PDU from the RIC");
+                }
+            }
+        }
+    }
+
+    /// Ends in order.
+    pub(super) async fn close(self) {
+        // A failure means that the association is gone already.
+        let _ = self.sender.finish().await;
+    }
+
+    async fn send(&mut self, pdu: &Pdu) -> Result<(), Lost> {
+        let octets = e2ap::encode(pdu, self.version)
+            .map_err(|error| Lost(format!("{} cannot be encoded: {error}", pdu.name())))?;
+        self.sender
+            .send(&octets)
+            .await
+            .map_err(|error| Lost(format!("sending failed: {error}")))?;
+        self.ric.counters.pdus_sent.fetch_add(1, Relaxed);
+        Ok(())
+    }
+
+    /// Makes an E42 setup safe: `Some` when it is, with the guard that makes it so, if one has to.
+    async fn guarded(&self) -> Option<Option<Guard>> {
+        let ric = &self.ric;
+        let Some(address) = &ric.config.guard else {
+            return Some(None);
+        };
+        if !rules::setup_needs_guard(ric.last_report(), Instant::now()) {
+            return Some(None);
+        }
+        let (version, wait) = (self.version, ric.config.timing.answer);
+        match Guard::raise(address.clone(), version, ric.instance, wait).await {
+            Ok(guard) => Some(Some(guard)),
+            Err(error) => {
+                tracing::warn!(%address, %error, "no E42 setup: the guard E2 node cannot be set up");
+                None
+            }
+        }
+    }
+}
+
+/// The RIC wants at least one RAN function and looks at none.
+fn setup() -> Pdu {
+    Pdu::E42SetupRequest(E42SetupRequest {
+        functions: vec![mac_function()],
+    })
+}
+
+/// FlexRIC's MAC model, which every FlexRIC build has.
+pub(super) fn mac_function() -> RanFunction {
+    RanFunction {
+        id: Model::Mac.ran_function_id(),
+        definition: Model::Mac.definition().into(),
+        revision: 1,
+        oid: Model::Mac.oid().into(),
+    }
+}
