@@ -51,33 +51,22 @@ impl Association {
         &mut self,
         aside: &mut impl FnMut(Pdu, Instant),
     ) -> Result<Option<E42SetupResponse>, Lost> {
+        let ric = Arc::clone(&self.ric);
+        let turn = ric.turn.lock().await;
         let Some(guard) = self.guarded().await else {
             return Ok(None);
         };
-        let ric = Arc::clone(&self.ric);
-        let answer = self
-            .ask(
-                ric.turn.lock().await,
-                &setup(),
-                |pdu| match pdu {
-                    Pdu::E42SetupResponse(response) => Some(response.clone()),
-                    _ => None,
-                },
-                aside,
-            )
-            .await;
-        if let Some(guard) = guard {
-            guard.lower().await;
-        }
+        let is_answer = |pdu: &Pdu| match pdu {
+            Pdu::E42SetupResponse(response) => Some(response.clone()),
+            _ => None,
+        };
+        let answer = self.exchange(&setup(), is_answer, guard, aside).await;
+        drop(turn);
         answer
     }
 
-    /// Sends a request when it is Cantor's `turn` and reads until its answer has come; everything else goes `aside`.
+    /// Sends a request in Cantor's `turn` and reads until its answer has come; everything else goes `aside`.
     /// `Ok(None)`: no answer in time.
-    ///
-    /// The RIC reads one message per wake-up, from all its xApps: of two that arrive together the second stays
-    /// unread until a third comes. So all of Cantor asks one thing at a time, and when no answer comes, because
-    /// another xApp spoke at the same moment, sends a setup after it.
     pub(super) async fn ask<T>(
         &mut self,
         turn: MutexGuard<'_, ()>,
@@ -85,40 +74,54 @@ impl Association {
         answer: impl Fn(&Pdu) -> Option<T>,
         aside: &mut impl FnMut(Pdu, Instant),
     ) -> Result<Option<T>, Lost> {
-        let ric = Arc::clone(&self.ric);
-        self.send(request).await?;
-        let asked = tokio::time::Instant::now();
-        let deadline = asked + ric.config.timing.answer;
-        let mut nudge = Some(asked + ric.config.timing.nudge);
-        // Up until the nudge, if there is one, was read too.
-        let mut guard = None;
-        let result = loop {
+        let answer = self.exchange(request, answer, None, aside).await;
+        drop(turn);
+        answer
+    }
+
+    /// The RIC reads one message per wake-up, from all its xApps: of two that arrive together the second stays
+    /// unread until a third comes, and from then on it is one message late for ever. So all of Cantor asks one thing
+    /// at a time, and as long as an answer is missing, because others spoke at the same moment or an xApp died
+    /// while reports went to it, sends setups after the request to make the RIC read on.
+    async fn exchange<T>(
+        &mut self,
+        request: &Pdu,
+        answer: impl Fn(&Pdu) -> Option<T>,
+        mut guard: Option<Guard>,
+        aside: &mut impl FnMut(Pdu, Instant),
+    ) -> Result<Option<T>, Lost> {
+        let timing = self.ric.config.timing;
+        let mut result = self.send(request).await.map(|()| None);
+        let deadline = tokio::time::Instant::now() + timing.answer;
+        let mut nudge = tokio::time::Instant::now() + timing.nudge;
+        while let Ok(None) = result {
             tokio::select! {
                 pdu = self.next() => match pdu {
                     Ok(pdu) => match answer(&pdu) {
-                        Some(answer) => break Ok(Some(answer)),
+                        Some(answer) => result = Ok(Some(answer)),
                         None => aside(pdu, Instant::now()),
                     },
-                    Err(lost) => break Err(lost),
+                    Err(lost) => result = Err(lost),
                 },
-                () = sleep_until(nudge.unwrap_or(deadline)) => {
-                    if nudge.take().is_none() {
-                        ric.counters.requests_timed_out.fetch_add(1, Relaxed);
-                        break Ok(None);
+                () = sleep_until(deadline) => {
+                    self.ric.counters.requests_timed_out.fetch_add(1, Relaxed);
+                    break;
+                }
+                () = sleep_until(nudge) => {
+                    let mut safe = guard.is_some();
+                    if !safe && let Some(up) = self.guarded().await {
+                        (safe, guard) = (true, up);
                     }
-                    if let Some(up) = self.guarded().await {
-                        guard = up;
-                        if let Err(lost) = self.send(&setup()).await {
-                            break Err(lost);
-                        }
+                    if safe {
+                        result = self.send(&setup()).await.map(|()| None);
                     }
+                    nudge = tokio::time::Instant::now() + timing.nudge;
                 }
             }
-        };
+        }
         if let Some(guard) = guard {
             guard.lower().await;
         }
-        drop(turn);
         result
     }
 
@@ -176,11 +179,12 @@ impl Association {
         let Some(address) = &ric.config.guard else {
             return Some(None);
         };
+        ric.wait_for_a_report().await;
         if !rules::setup_needs_guard(ric.last_report(), Instant::now()) {
             return Some(None);
         }
         let (version, wait) = (self.version, ric.config.timing.answer);
-        match Guard::raise(address.clone(), version, ric.instance, wait).await {
+        match Guard::raise(address.clone(), version, ric.next_guard(), wait).await {
             Ok(guard) => Some(Some(guard)),
             Err(error) => {
                 tracing::warn!(%address, %error, "no E42 setup: the guard E2 node cannot be set up");

@@ -32,7 +32,7 @@ pub struct Timing {
     pub settle: Duration,
     /// For an answer.
     pub answer: Duration,
-    /// For an answer, until a further message is sent so that the RIC reads on.
+    /// For an answer, until a further message is sent so that the RIC reads on, and another.
     pub nudge: Duration,
     /// Between looks at the node list.
     pub refresh: Duration,
@@ -67,7 +67,7 @@ impl Default for Timing {
         Timing {
             settle: Duration::from_secs(4),
             answer: Duration::from_secs(5),
-            nudge: Duration::from_secs(1),
+            nudge: Duration::from_millis(300),
             refresh: Duration::from_secs(10),
             retry: Duration::from_secs(1),
             silence: Duration::from_secs(2),

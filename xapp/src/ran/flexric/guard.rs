@@ -19,7 +19,7 @@ use super::association::mac_function;
 
 /// MCC 999 is for private networks; no operator has MNC 999 there.
 const PLMN: Plmn = Plmn([0x99, 0x99, 0x99]);
-/// The upper half of the gNB id of every guard; the lower half tells several Cantors apart.
+/// The upper half of the gNB id of every guard; the lower half tells guards apart.
 const MARK: u32 = 0xca27;
 
 /// An E2 association that has set up.

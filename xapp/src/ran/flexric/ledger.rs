@@ -264,3 +264,7 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "ledger_tests.rs"]
+mod tests;

@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use e2sm::e2ap::RicRequestId;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -50,11 +50,13 @@ struct Ric {
     turn: tokio::sync::Mutex<()>,
     /// Held while the subscriptions of one node are asked for.
     batch: tokio::sync::Mutex<()>,
-    /// Tells the guards of several Cantors apart.
-    instance: u16,
+    /// Tells guards apart: the RIC aborts when a node sets up that it already has, and it keeps a guard that could
+    /// not leave in order.
+    next_guard: AtomicU32,
     next_requestor: AtomicU32,
     next_association: AtomicU64,
     last_report: Mutex<Option<Instant>>,
+    report: Notify,
 }
 
 impl Flexric {
@@ -67,11 +69,12 @@ impl Flexric {
                 outlet: Outlet::new(config.queued, Arc::clone(&counters)),
                 turn: tokio::sync::Mutex::default(),
                 batch: tokio::sync::Mutex::default(),
-                instance: random("instance") as u16,
+                next_guard: AtomicU32::new(random("guard") as u32),
                 // Random, so that reports for a former Cantor do not look like ours.
                 next_requestor: AtomicU32::new(random("requestor") as u32 % 0xffff),
                 next_association: AtomicU64::new(0),
                 last_report: Mutex::default(),
+                report: Notify::new(),
                 counters,
                 config,
             }),
@@ -121,6 +124,10 @@ impl Ric {
         }
     }
 
+    fn next_guard(&self) -> u16 {
+        self.next_guard.fetch_add(1, Relaxed) as u16
+    }
+
     fn next_association(&self) -> AssociationId {
         AssociationId(self.next_association.fetch_add(1, Relaxed))
     }
@@ -131,6 +138,17 @@ impl Ric {
             .last_report
             .lock()
             .unwrap_or_else(PoisonError::into_inner) = Some(now);
+        self.report.notify_waiters();
+    }
+
+    /// Where nodes report, waits for the next report: a moment at which a node is known to be connected.
+    async fn wait_for_a_report(&self) {
+        const PATIENCE: Duration = Duration::from_millis(200);
+        let report = self.report.notified();
+        if self.last_report().is_some_and(|at| at.elapsed() < PATIENCE) {
+            // Without a report in time there is no such moment.
+            let _ = tokio::time::timeout(PATIENCE, report).await;
+        }
     }
 
     fn last_report(&self) -> Option<Instant> {

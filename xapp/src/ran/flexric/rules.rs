@@ -13,19 +13,19 @@ use crate::ran::plan::Wanted;
 /// RICactionID of the one action of every subscription.
 pub(super) const ACTION_ID: u8 = 0;
 
-/// A report this young proves that its node is connected.
-const YOUNG: Duration = Duration::from_millis(300);
+/// Nothing proves for longer that a node is connected: it may be gone the next moment.
+const PROOF: Duration = Duration::from_millis(20);
 
 /// An E42 setup while no E2 node is connected aborts the RIC. A node that has just reported is connected; without
 /// that proof the setup needs a guard.
 pub(super) fn setup_needs_guard(last_report: Option<Instant>, now: Instant) -> bool {
-    last_report.is_none_or(|at| now.saturating_duration_since(at) > YOUNG)
+    last_report.is_none_or(|at| now.saturating_duration_since(at) > PROOF)
 }
 
-/// A subscription at a node that is gone aborts the RIC, and so does the deletion of one. The node has to be in a
-/// node list this young, or to have reported since.
+/// A subscription at a node that is gone aborts the RIC, and so does the deletion of one. The node has to have been
+/// listed, or have answered or reported, just now.
 pub(super) fn node_is_there(proved: Instant, now: Instant) -> bool {
-    now.saturating_duration_since(proved) <= YOUNG
+    now.saturating_duration_since(proved) <= PROOF
 }
 
 /// The agent aborts on two actions, the RIC on any action id but 0 when the agent answers.
@@ -82,4 +82,98 @@ pub(super) fn pause_for_ids(xapp_id: u16) -> Duration {
 /// ever more time.
 pub(super) fn after_sudden_ends(settle: Duration, ends: u32) -> Duration {
     (settle * 2u32.saturating_pow(ends.min(16))).min(Duration::from_secs(600).max(settle))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use e2sm::flexric::{GtpTunnel, MacUe, PdcpBearer, Record, RlcBearer, Stats};
+
+    #[test]
+    fn only_a_report_of_this_moment_spares_the_guard() {
+        let now = Instant::now();
+        assert!(setup_needs_guard(None, now));
+        assert!(!setup_needs_guard(Some(now), now));
+        assert!(setup_needs_guard(
+            Some(now),
+            now + Duration::from_millis(50)
+        ));
+    }
+
+    #[test]
+    fn only_a_proof_of_this_moment_allows_a_request_at_a_node() {
+        let now = Instant::now();
+        assert!(node_is_there(now, now));
+        assert!(!node_is_there(now, now + Duration::from_millis(50)));
+    }
+
+    #[test]
+    fn a_subscription_has_one_report_action_with_id_0() {
+        let details = one_action(&Wanted {
+            function: 142,
+            model: ServiceModel::Mac,
+            period_ms: 100,
+            trigger: vec![100, 0, 0, 0],
+            action_definition: None,
+        });
+        let [action] = details.actions.as_slice() else {
+            panic!("{details:?}")
+        };
+        assert_eq!((action.id, action.kind), (0, RicActionType::Report));
+        assert_eq!(details.event_trigger.len(), 4);
+    }
+
+    #[test]
+    fn a_payload_fits_exactly_when_it_can_be_decoded() {
+        fn messages<R: Record + Default + Clone>() -> [Vec<u8>; 2] {
+            [0, 3].map(|count| {
+                let records = vec![R::default(); count];
+                Stats {
+                    records,
+                    tstamp_us: 1,
+                }
+                .encode()
+            })
+        }
+        let all = [
+            (ServiceModel::Mac, messages::<MacUe>()),
+            (ServiceModel::Rlc, messages::<RlcBearer>()),
+            (ServiceModel::Pdcp, messages::<PdcpBearer>()),
+            (ServiceModel::Gtp, messages::<GtpTunnel>()),
+        ];
+        for (model, [_, mine]) in &all {
+            assert!(payload_fits(*model, mine));
+            assert!(!payload_fits(*model, &mine[1..]) && !payload_fits(*model, &[]));
+            for (other, [_, theirs]) in &all {
+                assert_eq!(payload_fits(*model, theirs), model == other);
+            }
+        }
+        assert!(!payload_fits(ServiceModel::Kpm, &[]));
+    }
+
+    #[test]
+    fn twice_the_reports_are_too_many() {
+        let window = Duration::from_secs(10);
+        assert!(!is_doubled(100, 100, window));
+        assert!(is_doubled(200, 100, window));
+        // A few reports prove nothing.
+        assert!(!is_doubled(20, 1000, window));
+    }
+
+    #[test]
+    fn xapp_ids_last_for_years() {
+        let refresh = Duration::from_secs(10);
+        let total: Duration = (7..=u16::MAX).map(|id| refresh + pause_for_ids(id)).sum();
+        assert!(total > Duration::from_secs(200 * 24 * 3600), "{total:?}");
+    }
+
+    #[test]
+    fn a_ric_that_keeps_ending_is_left_alone_ever_longer() {
+        let settle = Duration::from_secs(4);
+        let waits: Vec<_> = (0..10)
+            .map(|ends| after_sudden_ends(settle, ends).as_secs())
+            .collect();
+        assert_eq!(waits[..4], [4, 8, 16, 32]);
+        assert_eq!(waits[9], 600);
+    }
 }

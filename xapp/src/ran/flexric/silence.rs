@@ -94,7 +94,7 @@ mod tests {
     fn a_silent_node_is_looked_for_often_and_renewed_ever_more_rarely() {
         let start = Instant::now();
         let (looks, renewals) = due(&mut Silence::new(PATIENCE, start), start, 100_000);
-        assert_eq!(looks[..3], [2, 12, 28]);
+        assert_eq!(looks[..3], [2, 12, 50]);
         assert_eq!(renewals[..5], [4, 20, 84, 340, 1364]);
         assert!(looks.len() < 3400, "xApp ids: {}", looks.len());
         assert!(renewals.len() < 35, "request ids: {}", renewals.len());
