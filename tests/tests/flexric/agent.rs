@@ -280,7 +280,7 @@ fn kpm(definition: &[u8], action: Option<&[u8]>) -> Result<(), String> {
         "RRU.PrbTotDl",
         "RRU.PrbTotUl",
     ];
-    let known = |info: &e2sm::kpm::MeasInfo| {
+    let known = |info: &e2sm::kpm::MeasInfo<'_>| {
         info.measure
             .name()
             .is_some_and(|name| NAMES.contains(&name))

@@ -78,14 +78,14 @@ impl Core {
         (self.nodes.len(), self.requests.len())
     }
 
-    pub fn from_xapp(&mut self, association: Association, octets: &[u8]) {
+    pub fn hear_xapp(&mut self, association: Association, octets: &[u8]) {
         let result = self
             .decoded(octets)
             .and_then(|pdu| self.xapp_says(association, pdu));
         self.end(result);
     }
 
-    pub fn from_node(&mut self, association: Association, octets: &[u8]) {
+    pub fn hear_node(&mut self, association: Association, octets: &[u8]) {
         let result = self
             .decoded(octets)
             .and_then(|pdu| self.node_says(association, pdu));

@@ -48,12 +48,12 @@ fn replay(name: &str) -> Replayed {
                 if name == LOSSY && message.request_id().is_some_and(|id| id.requestor == 1024) {
                     let lost = encode(&lost_request(), version).unwrap();
                     if replayed.lost.replace(()).is_none() {
-                        core.from_xapp(1, &lost);
+                        core.hear_xapp(1, &lost);
                     }
                 }
-                core.from_node(association, &pdu.octets);
+                core.hear_node(association, &pdu.octets);
             }
-            Direction::XAppToRic => core.from_xapp(association, &pdu.octets),
+            Direction::XAppToRic => core.hear_xapp(association, &pdu.octets),
             Direction::RicToNode | Direction::RicToXApp => {
                 // Indications overtake each other in the RIC's two threads.
                 let queue = said.entry(association).or_default();

@@ -112,7 +112,7 @@ async fn run(
             () = stop.cancelled() => break,
             Some(event) = node_events.recv() => match event {
                 Event::Connected(of, sender) => { senders.insert(of, sender); }
-                Event::Message(of, octets) => core.lock().unwrap().from_node(of, &octets),
+                Event::Message(of, octets) => core.lock().unwrap().hear_node(of, &octets),
                 Event::Ended(of, in_order) => {
                     senders.remove(&of);
                     if in_order {
@@ -172,7 +172,7 @@ enum Unread {
 
 fn read_one(core: &Mutex<Core>, unread: &mut VecDeque<Unread>, pipelined: &Mutex<usize>) {
     match unread.pop_front() {
-        Some(Unread::Message(of, octets)) => core.lock().unwrap().from_xapp(of, &octets),
+        Some(Unread::Message(of, octets)) => core.lock().unwrap().hear_xapp(of, &octets),
         Some(Unread::SendFailed(of)) => core.lock().unwrap().send_failed(of),
         None => {}
     }
