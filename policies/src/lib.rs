@@ -8,6 +8,7 @@ pub mod controller;
 pub mod error;
 pub mod gain;
 pub mod history;
+pub mod matching;
 pub mod rapid;
 pub mod report;
 

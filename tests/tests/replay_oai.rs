@@ -6,6 +6,7 @@
 //! was. Means over a phase weigh its reports by time, and the published ones by slots: where the load changes within a
 //! phase, its loaded part has fewer slots per second, and weighs up to a tenth more here.
 
+mod recorded_matching;
 mod recording;
 
 use policies::UeId;

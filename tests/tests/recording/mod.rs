@@ -57,6 +57,7 @@ struct Truth {
 
 #[derive(Deserialize)]
 struct TruthOfUe {
+    dl_tx: u64,
     dl_rx: u64,
     delay_ms: Option<f64>,
 }
@@ -102,6 +103,12 @@ impl Run {
 
     pub fn phase(&self, name: &str) -> &Phase {
         self.phases.iter().find(|phase| phase.name == name).unwrap()
+    }
+
+    /// IP octets sent to the UE (in order of attach): the times at which they were counted, and how many by then.
+    pub fn sent(&self, ue: usize) -> impl Iterator<Item = (f64, u64)> + '_ {
+        let of_ue = move |sample: &Truth| Some((sample.t, sample.ue.get(ue)?.dl_tx));
+        self.truth.iter().filter_map(of_ue)
     }
 
     /// IP octets received by the UE (in order of attach) until `t`, interpolated.

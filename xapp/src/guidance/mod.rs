@@ -11,19 +11,4 @@ pub mod registry;
 pub mod service;
 mod validate;
 
-use std::sync::Arc;
-
-/// A flow of an edge server.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FlowKey {
-    /// `edge_id` of the server's Hello.
-    pub edge: Arc<str>,
-    /// `flow_id` of the registration.
-    pub flow: Arc<str>,
-}
-
-impl std::fmt::Display for FlowKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}/{}", self.edge, self.flow)
-    }
-}
+pub use policies::matching::FlowKey;
