@@ -72,6 +72,36 @@ fn the_printed_configuration_can_be_read_back() {
     assert_eq!(config.ues.len(), 2);
 }
 
+#[test]
+fn a_profile_is_the_base_of_the_configuration() {
+    let output = cantor_sim()
+        .args([
+            "cell",
+            "--profile",
+            "gnb",
+            "--greedy",
+            "1",
+            "--print-config",
+        ])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let config: sim::cell::CellConfig = toml::from_str(&text).unwrap();
+    assert_eq!(
+        config.harq_feedback,
+        sim::cell::CellConfig::gnb().harq_feedback
+    );
+    assert_eq!(config.ues.len(), 1);
+
+    let output = cantor_sim()
+        .args(["cell", "--profile", "enb"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("\"gnb\" or \"lena\""), "{message}");
+}
+
 /// The annotated example says of itself that it holds every key with its default.
 #[test]
 fn the_example_holds_the_defaults() {

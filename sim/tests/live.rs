@@ -5,10 +5,11 @@ use e2sm::e2ap::{
     RicAction, RicActionType, RicRequestId, RicSubscriptionDetails, RicSubscriptionRequest,
     UpdateOutcome, Version, decode, encode,
 };
-use sim::cell::{CellConfig, UeConfig};
+use sim::cell::{Background, CellConfig, UeConfig};
 use sim::live::{self, E2Config, E2Status, LiveConfig, RelayConfig};
 use sim::node::NodeConfig;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 use tokio::net::UdpSocket;
 use tokio::time::timeout;
@@ -233,4 +234,46 @@ async fn reports_and_reconnects(address: &str) {
         .unwrap()
         .is_some()
     {}
+}
+
+#[tokio::test]
+async fn recorded_channels_move_the_mcs_of_a_gnb() {
+    let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/ns3_trace.csv");
+    let greedy = UeConfig {
+        background: Background::Greedy,
+        ..UeConfig::default()
+    };
+    let config = LiveConfig {
+        cell: CellConfig {
+            ues: vec![greedy; 3],
+            ..CellConfig::gnb()
+        },
+        traces: Some(traces),
+        ..LiveConfig::default()
+    };
+    let stop = CancellationToken::new();
+    let cell = live::start(config, stop.clone()).await.unwrap();
+    let mut stats = cell.stats();
+    // The outer loop starts at MCS 9; what the UEs are configured to is 28.
+    let climbs = stats.wait_for(|s| {
+        s.ues.len() == 3
+            && s.ues
+                .iter()
+                .all(|ue| (11..28).contains(&ue.mcs) && ue.rate_bps > 0.0)
+    });
+    timeout(PATIENCE, climbs).await.unwrap().unwrap();
+    stop.cancel();
+    timeout(PATIENCE, cell.finished()).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_trace_that_cannot_be_read_is_named() {
+    let config = LiveConfig {
+        traces: Some("no-such-trace.csv".into()),
+        ..config(Vec::new(), UeConfig::default())
+    };
+    let error = live::start(config, CancellationToken::new())
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains("no-such-trace.csv"), "{error}");
 }

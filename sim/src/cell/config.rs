@@ -281,6 +281,12 @@ impl CellConfig {
         Ok((numerology, self.tdd.parse()?))
     }
 
+    /// Bandwidth of the carrier's PRBs, Hz.
+    pub fn bandwidth_hz(&self) -> f64 {
+        let subcarrier_hz = 15e3 * f64::from(1_u16 << self.numerology.min(3));
+        f64::from(self.prbs) * 12.0 * subcarrier_hz
+    }
+
     /// PRBs that a slot has for data.
     pub(super) fn data_prbs(&self, slot: u64) -> u16 {
         match self.broadcast {

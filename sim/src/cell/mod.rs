@@ -6,10 +6,12 @@
 
 mod config;
 mod counters;
+mod profile;
 mod slot;
 
 pub use config::{Background, Broadcast, CellConfig, CellError, UeConfig};
 pub use counters::MacCounters;
+pub use profile::ProfileError;
 
 use crate::channel::Channel;
 use crate::linkmodel::lena;

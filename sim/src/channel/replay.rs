@@ -6,6 +6,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+/// UEs of a file that [`Replay::all_from_csv`] looks at.
+const MOST_UES: usize = 256;
+
 /// Why a recording cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ReplayError {
@@ -117,6 +120,31 @@ impl Replay {
         })
     }
 
+    /// The recordings of all UEs of a file, in the order in which the column `ue` first names them; one, if there is none.
+    pub fn all_from_csv(text: &str) -> Result<Vec<Self>, ReplayError> {
+        let header = text.lines().next().unwrap_or_default();
+        let Some(column) = header.split(',').position(|name| name.trim() == "ue") else {
+            return Ok(vec![Self::from_csv(text, None)?]);
+        };
+        let mut ues: Vec<u32> = Vec::new();
+        for line in text.lines().skip(1) {
+            let ue = line.split(',').nth(column).map(|ue| ue.trim().parse());
+            // What is no number is told by from_csv, with its line.
+            if let Some(Ok(ue)) = ue
+                && !ues.contains(&ue)
+            {
+                ues.push(ue);
+            }
+        }
+        ues.truncate(MOST_UES);
+        if ues.is_empty() {
+            return Err(ReplayError::TooShort { ue: None });
+        }
+        ues.iter()
+            .map(|&ue| Self::from_csv(text, Some(ue)))
+            .collect()
+    }
+
     /// Length of the recording, after which it starts again.
     pub fn period(&self) -> Duration {
         self.period
@@ -155,6 +183,22 @@ mod tests {
             .map(|ms| at(&mut replay, ms))
             .to_vec();
         assert_eq!(seen, [10.0, 10.0, 20.0, 30.0, 30.0, 10.0, 20.0, 10.0]);
+    }
+
+    #[test]
+    fn the_ues_of_a_file_are_told_apart() {
+        let text = include_str!("../../tests/reference/ns3_trace.csv");
+        let mut replays = Replay::all_from_csv(text).unwrap();
+        assert_eq!(replays.len(), 2);
+        let first = replays.iter_mut().map(|r| r.sinr_db(Duration::ZERO));
+        assert_eq!(first.collect::<Vec<_>>(), [26.59, 17.25]);
+        assert_eq!(
+            Replay::all_from_csv("time_ms,sinr_db\n0,1\n5,2\n")
+                .unwrap()
+                .len(),
+            1
+        );
+        assert!(Replay::all_from_csv("time_ms,ue,sinr_db\n").is_err());
     }
 
     #[test]

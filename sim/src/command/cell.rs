@@ -2,10 +2,12 @@
 
 use super::Failure;
 use anyhow::Context;
+use serde::Deserialize;
 use sim::cell::{Background, UeConfig};
 use sim::live::{self, E2Config, LiveConfig, LiveError, RelayConfig};
 use sim::mac::link::Link;
 use sim::node::NodeConfig;
+use sim::scenario::ChannelSpec;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -21,6 +23,10 @@ Examples:
 
   The same over TCP, where the kernel has no SCTP, at MCS 20, with a line of statistics per second:
       cantor-sim cell --e2 tcp://127.0.0.1:36421 --ue 127.0.0.1:5000=127.0.0.1:6000 --greedy 1 --mcs 20 --stats
+
+  A cell that behaves as an OpenAirInterface gNB, its UEs walking about; or on channels recorded elsewhere:
+      cantor-sim cell --profile gnb --walk --ue 127.0.0.1:5000=127.0.0.1:6000 --greedy 1
+      cantor-sim cell --profile gnb --traces trace.csv --ue 127.0.0.1:5000=127.0.0.1:6000 --greedy 1
 
   Everything from a file (--ue and --greedy add UEs to those of the file):
       cantor-sim cell --config cell.toml
@@ -58,7 +64,16 @@ pub struct Args {
     /// Add so many UEs that always have something to receive
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     greedy: u16,
-    /// MCS of the UEs added here
+    /// Behave as this base station: "gnb" (OpenAirInterface's, docs/calibration.md) or "lena" (5G-LENA's)
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// The UEs walk through an indoor office (TR 38.901); link adaptation and errors follow the channel
+    #[arg(long, conflicts_with = "traces")]
+    walk: bool,
+    /// Replay recorded SINRs (CSV with time_ms and sinr_db, and ue for several UEs) instead of a channel model
+    #[arg(long, value_name = "FILE")]
+    traces: Option<PathBuf>,
+    /// MCS of the UEs added here, unless they have a channel
     #[arg(long, value_name = "INDEX", default_value_t = 28)]
     mcs: u8,
     /// Probability that a first transmission to the UEs added here fails
@@ -119,10 +134,13 @@ pub fn run(args: Args) -> Result<(), Failure> {
 
 /// The file's configuration with the command line's additions.
 fn configuration(args: &Args) -> anyhow::Result<LiveConfig> {
-    let mut config = match &args.config {
-        Some(path) => read(path)?,
-        None => LiveConfig::default(),
-    };
+    let mut config = read(args.config.as_deref(), args.profile.as_deref())?;
+    if args.walk {
+        config.channel = Some(ChannelSpec::default());
+    }
+    if let Some(traces) = &args.traces {
+        config.traces = Some(traces.clone());
+    }
     let ue = UeConfig {
         link: Link::Mcs(args.mcs),
         first_error: args.first_error,
@@ -157,9 +175,27 @@ fn configuration(args: &Args) -> anyhow::Result<LiveConfig> {
     Ok(config)
 }
 
-fn read(path: &Path) -> anyhow::Result<LiveConfig> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("{}", path.display()))?;
-    toml::from_str(&text).with_context(|| format!("{}", path.display()))
+/// The file's configuration, if any, on top of the profile's.
+fn read(path: Option<&Path>, profile: Option<&str>) -> anyhow::Result<LiveConfig> {
+    let (text, name) = match path {
+        Some(path) => {
+            let name = path.display().to_string();
+            let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
+            (text, name)
+        }
+        None => (String::new(), "--profile".to_owned()),
+    };
+    let Some(profile) = profile else {
+        return toml::from_str(&text).context(name);
+    };
+    let mut table: toml::Table = text.parse().with_context(|| name.clone())?;
+    let cell = table
+        .entry("cell")
+        .or_insert_with(|| toml::Value::Table(toml::Table::new()));
+    if let toml::Value::Table(cell) = cell {
+        cell.insert("profile".to_owned(), profile.into());
+    }
+    LiveConfig::deserialize(table).context(name)
 }
 
 async fn live(config: LiveConfig, args: &Args) -> Result<(), Failure> {

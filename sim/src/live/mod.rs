@@ -28,10 +28,14 @@ mod stats;
 pub use stats::{E2Status, LiveStats, RelayStats, UeStats};
 
 use crate::cell::{Cell, CellConfig, CellError};
+use crate::channel::Channel;
+use crate::channel::replay::Replay;
 use crate::node::{NodeConfig, NodeError};
+use crate::scenario::{ChannelSpec, ScenarioError};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::io;
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -43,8 +47,14 @@ const MAX_DATAGRAM: usize = 2000;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LiveConfig {
-    /// The cell.
+    /// The cell: `profile` ("gnb" or "lena", if any) and settings that differ from it.
+    #[serde(deserialize_with = "CellConfig::deserialize_profile")]
     pub cell: CellConfig,
+    /// Channel model of all UEs, by which link adaptation and errors go, instead of what the UEs' configurations say.
+    pub channel: Option<ChannelSpec>,
+    /// Recorded SINRs (CSV, [`crate::channel::replay`]) instead of a channel model: UE i gets the i-th UE of the file, and the
+    /// first one again when there are no more.
+    pub traces: Option<PathBuf>,
     /// Seed of its random draws.
     pub seed: u64,
     /// Its UDP relays.
@@ -107,6 +117,9 @@ pub enum LiveError {
     /// The cell's configuration.
     #[error("cell: {0}")]
     Cell(#[from] CellError),
+    /// The channel of the UEs.
+    #[error(transparent)]
+    Channel(#[from] ScenarioError),
     /// The E2 node's configuration.
     #[error("E2 node: {0}")]
     Node(#[from] NodeError),
@@ -145,7 +158,13 @@ pub struct LiveCell {
 
 /// Opens the sockets and starts the cell.
 pub async fn start(config: LiveConfig, stop: CancellationToken) -> Result<LiveCell, LiveError> {
-    let cell = Cell::new(config.cell, config.seed)?;
+    let mut cell = Cell::new(config.cell, config.seed)?;
+    set_channels(
+        &mut cell,
+        config.channel.as_ref(),
+        config.traces.as_deref(),
+        config.seed,
+    )?;
     let mut relays = Vec::new();
     for relay in config.relays {
         if relay.ue >= cell.ue_count() {
@@ -168,6 +187,36 @@ pub async fn start(config: LiveConfig, stop: CancellationToken) -> Result<LiveCe
         ingress,
         stats,
         task,
+    })
+}
+
+fn set_channels(
+    cell: &mut Cell,
+    model: Option<&ChannelSpec>,
+    traces: Option<&Path>,
+    seed: u64,
+) -> Result<(), ScenarioError> {
+    let recorded = traces.map(recordings).transpose()?;
+    let bandwidth_hz = cell.config().bandwidth_hz();
+    for ue in 0..cell.ue_count() {
+        let channel = match (&recorded, model) {
+            (Some(all), _) => Channel::replayed(all[ue % all.len()].clone()),
+            (None, Some(model)) => model.channel(bandwidth_hz, seed, ue, Path::new(""))?,
+            (None, None) => break,
+        };
+        cell.set_channel(ue, channel);
+    }
+    Ok(())
+}
+
+fn recordings(file: &Path) -> Result<Vec<Replay>, ScenarioError> {
+    let text = std::fs::read_to_string(file).map_err(|error| ScenarioError::Read {
+        file: file.to_owned(),
+        error,
+    })?;
+    Replay::all_from_csv(&text).map_err(|error| ScenarioError::Trace {
+        file: file.to_owned(),
+        error,
     })
 }
 

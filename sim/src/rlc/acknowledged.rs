@@ -171,10 +171,18 @@ impl Acknowledged {
             return;
         }
         let due = |m: &Missing| m.sent + self.reassembly_slots <= now;
+        let received = &self.received;
         let missing: Vec<Span> = self
             .missing
             .extract_if(.., |m| due(m))
-            .map(|m| m.span)
+            // Of what was sent twice the UE may have a part, or all.
+            .map(|Missing { span, .. }| Span {
+                from: received
+                    .containing(span.from)
+                    .map_or(span.from, |(_, end)| end),
+                ..span
+            })
+            .filter(|span| !span.is_empty())
             .collect();
         if self.unreported == 0 && missing.is_empty() {
             return;
@@ -256,6 +264,20 @@ mod tests {
         assert!(!queue.push(12, Some(2), 1000));
         wait(&mut queue, 13..=13);
         assert!(queue.push(13, Some(2), 1000));
+    }
+
+    #[test]
+    fn a_lost_copy_of_what_has_arrived_is_not_missed() {
+        let mut queue = queue(100_000);
+        queue.push(0, Some(1), 1000);
+        let slow = queue.pull(0, 10_000).unwrap();
+        wait(&mut queue, 0..=28);
+        let copy = queue.pull(28, 10_000).unwrap();
+        settle(&mut queue, slow, Fate::Delivered);
+        settle(&mut queue, copy, Fate::Lost);
+        wait(&mut queue, 29..=200);
+        assert_eq!(queue.waiting_octets(), 0);
+        assert_eq!(queue.pull(200, 10_000), None);
     }
 
     proptest! {

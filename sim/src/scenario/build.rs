@@ -19,7 +19,6 @@ use policies::rapid::{PrbStatistic, Rapid};
 use rand::Rng;
 use std::path::Path;
 use std::time::Duration;
-use toml::{Table, Value};
 
 /// Payload of a UDP packet unless said: 5G-LENA's best-effort example.
 const UDP_PAYLOAD: u32 = 1252;
@@ -32,14 +31,13 @@ impl Scenario {
     /// The simulation for one seed; files are named from `folder`.
     pub fn build(&self, seed: u64, folder: &Path) -> Result<Simulation, ScenarioError> {
         let config = self.cell_config()?;
-        let prb_hz = 12.0 * 15e3 * f64::from(1_u16 << config.numerology.min(3));
-        let bandwidth_hz = f64::from(config.prbs) * prb_hz;
+        let bandwidth_hz = config.bandwidth_hz();
         let mut cell = Cell::new(config, seed)?;
         let channels = self.ues.iter().flat_map(|ue| {
             std::iter::repeat_n(ue.channel.as_ref().unwrap_or(&self.channel), ue.count)
         });
         for (ue, spec) in channels.enumerate() {
-            cell.set_channel(ue, channel(spec, bandwidth_hz, seed, ue, folder)?);
+            cell.set_channel(ue, spec.channel(bandwidth_hz, seed, ue, folder)?);
         }
         let flows = self.flows.iter().enumerate();
         let flows = flows
@@ -55,25 +53,11 @@ impl Scenario {
 
     /// The cell's configuration: the profile's, overridden by what the scenario says.
     pub fn cell_config(&self) -> Result<CellConfig, ScenarioError> {
-        let mut overrides = self.cell.clone();
-        let profile = overrides.remove("profile");
-        let mut config = match profile.as_ref().map(|p| p.as_str()) {
-            None | Some(Some("gnb")) => CellConfig::gnb(),
-            Some(Some("lena")) => CellConfig::lena(),
-            Some(_) => {
-                return Err(ScenarioError::Value {
-                    key: "cell.profile".to_owned(),
-                    reason: "must be \"lena\" or \"gnb\"".to_owned(),
-                });
-            }
-        };
-        let unusable = |error: toml::ser::Error| ScenarioError::Value {
+        let config = CellConfig::from_table(self.cell.clone(), CellConfig::gnb());
+        let mut config = config.map_err(|error| ScenarioError::Value {
             key: "cell".to_owned(),
             reason: error.to_string(),
-        };
-        let mut table = Table::try_from(&config).map_err(unusable)?;
-        merge(&mut table, overrides);
-        config = Value::Table(table).try_into()?;
+        })?;
         config.ues = self
             .ues
             .iter()
@@ -243,55 +227,46 @@ fn draw(time: Time, random: &mut Xoshiro256PlusPlus) -> f64 {
     }
 }
 
-fn channel(
-    spec: &ChannelSpec,
-    bandwidth_hz: f64,
-    seed: u64,
-    ue: usize,
-    folder: &Path,
-) -> Result<Channel, ScenarioError> {
-    Ok(match spec {
-        ChannelSpec::Fixed { sinr_db } => Channel::fixed(*sinr_db),
-        ChannelSpec::IndoorOffice {
-            mobility,
-            budget,
-            fading,
-            redraw_s,
-        } => {
-            let redraw = redraw_s.map(Duration::try_from_secs_f64).transpose();
-            let model = Model {
-                mobility: *mobility,
-                budget: *budget,
-                fading: *fading,
-                redraw: redraw.map_err(|error| ScenarioError::Value {
-                    key: "channel.redraw_s".to_owned(),
-                    reason: error.to_string(),
-                })?,
-                bandwidth_hz,
-            };
-            Channel::modelled(model, seed, ue as u64)
-        }
-        ChannelSpec::Trace { file, ue } => {
-            let file = folder.join(file);
-            let text = std::fs::read_to_string(&file).map_err(|error| ScenarioError::Read {
-                file: file.clone(),
-                error,
-            })?;
-            let replay = Replay::from_csv(&text, *ue);
-            Channel::replayed(replay.map_err(|error| ScenarioError::Trace { file, error })?)
-        }
-    })
-}
-
-/// Tables merge, everything else replaces.
-fn merge(into: &mut Table, from: Table) {
-    for (key, value) in from {
-        match (into.get_mut(&key), value) {
-            (Some(Value::Table(old)), Value::Table(new)) => merge(old, new),
-            (_, value) => {
-                into.insert(key, value);
+impl ChannelSpec {
+    /// The channel of UE number `ue` over `bandwidth_hz`; files are named from `folder`.
+    pub fn channel(
+        &self,
+        bandwidth_hz: f64,
+        seed: u64,
+        ue: usize,
+        folder: &Path,
+    ) -> Result<Channel, ScenarioError> {
+        Ok(match self {
+            Self::Fixed { sinr_db } => Channel::fixed(*sinr_db),
+            Self::IndoorOffice {
+                mobility,
+                budget,
+                fading,
+                redraw_s,
+            } => {
+                let redraw = redraw_s.map(Duration::try_from_secs_f64).transpose();
+                let model = Model {
+                    mobility: *mobility,
+                    budget: *budget,
+                    fading: *fading,
+                    redraw: redraw.map_err(|error| ScenarioError::Value {
+                        key: "channel.redraw_s".to_owned(),
+                        reason: error.to_string(),
+                    })?,
+                    bandwidth_hz,
+                };
+                Channel::modelled(model, seed, ue as u64)
             }
-        }
+            Self::Trace { file, ue } => {
+                let file = folder.join(file);
+                let text = std::fs::read_to_string(&file).map_err(|error| ScenarioError::Read {
+                    file: file.clone(),
+                    error,
+                })?;
+                let replay = Replay::from_csv(&text, *ue);
+                Channel::replayed(replay.map_err(|error| ScenarioError::Trace { file, error })?)
+            }
+        })
     }
 }
 
