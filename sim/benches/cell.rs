@@ -5,48 +5,55 @@ use sim::cell::{Background, Cell, CellConfig, UeConfig};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-fn saturated(ues: usize) -> Cell {
+fn saturated(ues: usize, profile: CellConfig) -> Cell {
     let ue = UeConfig {
         background: Background::Greedy,
         ..UeConfig::default()
     };
     let config = CellConfig {
         ues: vec![ue; ues],
-        ..CellConfig::default()
+        ..profile
     };
     Cell::new(config, 1).expect("a valid cell")
 }
 
-/// One second of radio time of a saturated cell.
+/// One second of radio time of a saturated cell, by profile and number of UEs.
 fn saturated_cell(c: &mut Criterion) {
-    let mut group = c.benchmark_group("saturated cell, one second");
-    for ues in [1, 5, 16, 64, 256] {
-        let mut cell = saturated(ues);
-        let slots = cell.numerology().slots_per_second();
-        let start = Instant::now();
-        let mut run: u64 = 0;
-        while start.elapsed() < Duration::from_millis(300) {
-            for _ in 0..slots {
-                black_box(cell.run_slot());
-            }
-            run += slots;
-        }
-        let per_second = run as f64 / start.elapsed().as_secs_f64();
-        println!(
-            "{ues} UEs: {per_second:.0} slots/s, {:.0} x real time, {:.0} ns per UE and slot",
-            per_second / slots as f64,
-            1e9 / per_second / ues as f64,
-        );
-        group.throughput(Throughput::Elements(slots));
-        group.bench_function(BenchmarkId::from_parameter(ues), |b| {
-            b.iter(|| {
+    let profiles = [
+        ("default", CellConfig::default()),
+        ("lena", CellConfig::lena()),
+        ("gnb", CellConfig::gnb()),
+    ];
+    for (name, profile) in profiles {
+        let mut group = c.benchmark_group(format!("saturated cell, one second, {name}"));
+        for ues in [1, 5, 16, 64, 256] {
+            let mut cell = saturated(ues, profile.clone());
+            let slots = cell.numerology().slots_per_second();
+            let start = Instant::now();
+            let mut run: u64 = 0;
+            while start.elapsed() < Duration::from_millis(300) {
                 for _ in 0..slots {
                     black_box(cell.run_slot());
                 }
+                run += slots;
+            }
+            let per_second = run as f64 / start.elapsed().as_secs_f64();
+            println!(
+                "{name}, {ues} UEs: {per_second:.0} slots/s, {:.0} x real time, {:.0} ns per UE and slot",
+                per_second / slots as f64,
+                1e9 / per_second / ues as f64,
+            );
+            group.throughput(Throughput::Elements(slots));
+            group.bench_function(BenchmarkId::from_parameter(ues), |b| {
+                b.iter(|| {
+                    for _ in 0..slots {
+                        black_box(cell.run_slot());
+                    }
+                });
             });
-        });
+        }
+        group.finish();
     }
-    group.finish();
 }
 
 criterion_group!(benches, saturated_cell);

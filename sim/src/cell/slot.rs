@@ -122,10 +122,12 @@ impl Cell {
                 first_prb += granted;
             }
         }
-        let (sent, candidates) = (&self.sent, &self.candidates);
+        let sent = &self.sent;
         let only_active = self.config.behaviour.average_while_active;
+        // Both are in the order of the UEs.
+        let mut active = self.candidates.iter().map(|c| c.ue).peekable();
         self.proportional_fair.end_slot(|ue| {
-            let counts = !only_active || candidates.iter().any(|c| c.ue == ue);
+            let counts = active.next_if_eq(&ue).is_some() || !only_active;
             counts.then(|| f64::from(sent[ue]))
         });
     }

@@ -4,6 +4,9 @@
 //! average counting what the slot has already given. Round robin: unit by unit (PRB groups or symbols) to one UE after
 //! the other.
 
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
 /// A UE with data to send in this slot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
@@ -25,9 +28,37 @@ pub struct ProportionalFair {
     /// 1/T of the average.
     weight: f64,
     group: u16,
-    /// Room for the metrics of one slot's candidates.
-    metrics: Vec<f64>,
+    /// Room for the order of one slot's candidates.
+    turns: Vec<Turn>,
 }
+
+/// A candidate in the order of service: highest metric first, then lowest index.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    metric: f64,
+    index: usize,
+}
+
+impl Ord for Turn {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let metric = self.metric.total_cmp(&other.metric);
+        metric.then(other.index.cmp(&self.index))
+    }
+}
+
+impl PartialOrd for Turn {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Turn {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Turn {}
 
 impl ProportionalFair {
     /// A scheduler for `ues` UEs that averages over about `window` downlink slots and gives PRBs in steps of `group`.
@@ -36,41 +67,41 @@ impl ProportionalFair {
             averages: vec![0.0; ues],
             weight: 1.0 / window.max(1.0),
             group: group.max(1),
-            metrics: Vec::new(),
+            turns: Vec::new(),
         }
     }
 
     /// Distributes `prbs` over the candidates: fills in [`Candidate::granted`].
     pub fn allocate(&mut self, candidates: &mut [Candidate], prbs: u16) {
-        let mut metrics = std::mem::take(&mut self.metrics);
-        metrics.clear();
-        metrics.extend(candidates.iter().map(|c| self.metric(c)));
+        let mut turns = std::mem::take(&mut self.turns);
+        turns.clear();
+        turns.extend((0..candidates.len()).filter_map(|index| self.turn(candidates, index)));
+        // A heap: with many UEs, finding the best anew for every PRB group would take most of the slot.
+        let mut turns = BinaryHeap::from(turns);
         let mut left = prbs;
-        while left > 0 {
-            let mut best: Option<(f64, usize)> = None;
-            for (index, &metric) in metrics.iter().enumerate() {
-                if best.is_none_or(|(highest, _)| metric > highest) {
-                    best = Some((metric, index));
-                }
-            }
-            let Some((metric, index)) = best else { break };
-            if metric < 0.0 {
-                break;
-            }
+        while left > 0
+            && let Some(Turn { index, .. }) = turns.pop()
+        {
             let chosen = &mut candidates[index];
             let step = self.group.min(left).min(chosen.wanted - chosen.granted);
             chosen.granted += step;
             left -= step;
-            metrics[index] = self.metric(&candidates[index]);
+            turns.extend(self.turn(candidates, index));
         }
-        self.metrics = metrics;
+        self.turns = turns.into_vec();
     }
 
-    /// Ratio of achievable to average rate; negative once the UE has all it wants.
+    /// The candidate's turn, unless it has all it wants.
+    fn turn(&self, candidates: &[Candidate], index: usize) -> Option<Turn> {
+        let candidate = &candidates[index];
+        (candidate.granted < candidate.wanted).then(|| Turn {
+            metric: self.metric(candidate),
+            index,
+        })
+    }
+
+    /// Ratio of achievable to average rate.
     fn metric(&self, candidate: &Candidate) -> f64 {
-        if candidate.granted >= candidate.wanted {
-            return -1.0;
-        }
         let given = candidate.octets_per_prb * f64::from(candidate.granted);
         let average = self.averages[candidate.ue];
         // The small constant decides between UEs that have never been served.
@@ -79,7 +110,7 @@ impl ProportionalFair {
 
     /// Ends a downlink slot in which UE `ue` was sent `octets(ue)` of new data; the averages of UEs for which that is
     /// `None` stay.
-    pub fn end_slot(&mut self, octets: impl Fn(usize) -> Option<f64>) {
+    pub fn end_slot(&mut self, mut octets: impl FnMut(usize) -> Option<f64>) {
         for (ue, average) in self.averages.iter_mut().enumerate() {
             if let Some(octets) = octets(ue) {
                 *average += self.weight * (octets - *average);
