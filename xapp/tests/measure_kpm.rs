@@ -289,3 +289,57 @@ fn kpm_waits_for_mac_reports_that_were_asked_for() {
     node.seconds += 10;
     assert_eq!(node.report(&[(1, values)]).len(), 1, "MAC never reported");
 }
+
+/// One load on the radio, told in the units of every maker: the same PRBs per slot and octets come out.
+#[test]
+fn the_same_load_is_the_same_in_every_dialect() {
+    const SLOTS: f64 = 2000.0;
+    const CELL_PRBS: f64 = 106.0 * 0.8;
+    for percent in [5.0, 20.0, 50.0, 95.0] {
+        let prbs = percent / 100.0 * CELL_PRBS;
+        // 700 bits in each PRB.
+        let bits = prbs * SLOTS * 700.0;
+        let count = (prbs * SLOTS).round();
+        let (throughput, kbit, mbit) = (bits / 1e3, (bits / 1e3).trunc(), (bits / 1e6).trunc());
+        let standard: Values<'_> = &[
+            ("DRB.UEThpDl", throughput),
+            ("RRU.PrbTotDl", percent),
+            ("DRB.PdcpSduVolumeDL", bits / 1e6),
+        ];
+        let oai2024: Values<'_> = &[
+            ("DRB.UEThpDl", throughput),
+            ("RRU.PrbTotDl", count),
+            ("DRB.PdcpSduVolumeDL", kbit),
+        ];
+        let oai2026: Values<'_> = &[
+            ("DRB.UEThpDl", throughput),
+            ("RRU.PrbTotDl", percent),
+            ("DRB.PdcpSduVolumeDL", mbit),
+        ];
+        let used: Values<'_> = &[
+            ("DRB.UEThpDl", throughput),
+            ("RRU.PrbUsedDl", prbs / 0.8),
+            ("RRU.PrbAvailDl", 106.0),
+        ];
+        for (name, sender, values) in [
+            ("standard", None, standard),
+            ("oai2024", Some("ngran_gNB"), oai2024),
+            ("oai2026", Some("ngran_gNB"), oai2026),
+            ("used of available", Some("srs"), used),
+        ] {
+            let mut node = Node::new(sender);
+            node.report(&[(1, values)]);
+            let report = &node.report(&[(1, values)])[0];
+            let within = |value: f64, expected: f64| (value - expected).abs() <= 0.01 * expected;
+            assert!(
+                within(report.prbs.unwrap(), prbs),
+                "{name} at {percent} %: {report:?}"
+            );
+            let delivered = report.delivered_bytes.unwrap() as f64;
+            assert!(
+                within(delivered, bits / 8.0),
+                "{name} at {percent} %: {report:?}"
+            );
+        }
+    }
+}

@@ -27,6 +27,8 @@ pub(super) struct Association {
     receiver: Receiver,
     /// What is spoken: as configured, then as the RIC answers.
     version: Version,
+    /// E42 setups sent that are not answered yet.
+    setups: u32,
 }
 
 impl Association {
@@ -42,6 +44,7 @@ impl Association {
             sender,
             receiver,
             version: config.version,
+            setups: 0,
         })
     }
 
@@ -91,6 +94,9 @@ impl Association {
         aside: &mut impl FnMut(Pdu, Instant),
     ) -> Result<Option<T>, Lost> {
         let timing = self.ric.config.timing;
+        // The RIC reads in order: when more setups are answered than were sent before it, it has read the request.
+        let mut until_read = self.setups;
+        let mut read = false;
         let mut result = self.send(request).await.map(|()| None);
         let deadline = tokio::time::Instant::now() + timing.answer;
         let mut nudge = tokio::time::Instant::now() + timing.nudge;
@@ -99,7 +105,13 @@ impl Association {
                 pdu = self.next() => match pdu {
                     Ok(pdu) => match answer(&pdu) {
                         Some(answer) => result = Ok(Some(answer)),
-                        None => aside(pdu, Instant::now()),
+                        None => {
+                            if matches!(pdu, Pdu::E42SetupResponse(_)) {
+                                read |= until_read == 0;
+                                until_read = until_read.saturating_sub(1);
+                            }
+                            aside(pdu, Instant::now());
+                        }
                     },
                     Err(lost) => result = Err(lost),
                 },
@@ -107,7 +119,7 @@ impl Association {
                     self.ric.counters.requests_timed_out.fetch_add(1, Relaxed);
                     break;
                 }
-                () = sleep_until(nudge) => {
+                () = sleep_until(nudge), if !read && self.ric.may_spend_ids() => {
                     let mut safe = guard.is_some();
                     if !safe && let Some(up) = self.guarded().await {
                         (safe, guard) = (true, up);
@@ -146,6 +158,10 @@ impl Association {
                     counters
                         .items_skipped
                         .fetch_add(decoded.notes.skipped(), Relaxed);
+                    if let Pdu::E42SetupResponse(response) = &decoded.value {
+                        self.setups = self.setups.saturating_sub(1);
+                        self.ric.was_given(response.xapp_id);
+                    }
                     return Ok(decoded.value);
                 }
                 Err(error) => {
@@ -170,6 +186,7 @@ impl Association {
             .await
             .map_err(|error| Lost(format!("sending failed: {error}")))?;
         self.ric.counters.pdus_sent.fetch_add(1, Relaxed);
+        self.setups += u32::from(matches!(pdu, Pdu::E42SetupRequest(_)));
         Ok(())
     }
 

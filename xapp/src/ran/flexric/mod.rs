@@ -20,7 +20,7 @@ mod silence;
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -55,6 +55,8 @@ struct Ric {
     next_guard: AtomicU32,
     next_requestor: AtomicU32,
     next_association: AtomicU64,
+    /// The newest xApp id that the RIC gave.
+    last_xapp_id: AtomicU16,
     last_report: Mutex<Option<Instant>>,
     report: Notify,
 }
@@ -73,6 +75,7 @@ impl Flexric {
                 // Random, so that reports for a former Cantor do not look like ours.
                 next_requestor: AtomicU32::new(random("requestor") as u32 % 0xffff),
                 next_association: AtomicU64::new(0),
+                last_xapp_id: AtomicU16::new(0),
                 last_report: Mutex::default(),
                 report: Notify::new(),
                 counters,
@@ -122,6 +125,15 @@ impl Ric {
             requestor: (count % 0xfffe + 1) as u16,
             instance: xapp_id,
         }
+    }
+
+    fn was_given(&self, xapp_id: u16) {
+        self.last_xapp_id.store(xapp_id, Relaxed);
+    }
+
+    /// Whether the RIC has xApp ids to spare.
+    fn may_spend_ids(&self) -> bool {
+        rules::pause_for_ids(self.last_xapp_id.load(Relaxed)).is_zero()
     }
 
     fn next_guard(&self) -> u16 {

@@ -11,7 +11,7 @@ use crate::ran::RanFunction;
 use crate::ran::identity::Part;
 
 /// Measurements of use (TS 28.552 names), the most useful first.
-const WISHES: [&str; 6] = [
+pub(super) const WISHES: [&str; 6] = [
     "RRU.PrbTotDl",
     "DRB.UEThpDl",
     "DRB.RlcSduDelayDl",
@@ -101,7 +101,7 @@ fn measured_by_oai(part: Part, name: &str) -> bool {
 ///
 /// FlexRIC encodes a report into a buffer of 4,096 octets (2,048 with KPM v3.00) and aborts, with the
 /// gNB, when it is full.
-fn few_enough_to_encode(
+pub(super) fn few_enough_to_encode(
     mut names: Vec<&'static str>,
     version: Option<Version>,
     ues: u32,
@@ -117,11 +117,11 @@ fn few_enough_to_encode(
 }
 
 /// At most so many octets has a report of these measurements for `ues` UEs (a test encodes the worst case).
-fn report_octets(names: &[&str], ues: u32) -> usize {
-    // Length, UE id with AMF UE NGAP ID, GUAMI, F1AP and E1AP lists and RAN UE id.
-    const PER_UE: usize = 44;
+pub(super) fn report_octets(names: &[&str], ues: u32) -> usize {
+    // Length, UE id with AMF UE NGAP ID, GUAMI, F1AP list and RAN UE id.
+    const PER_UE: usize = 54;
     // Label, lengths, and a REAL of OAI's with its leading zero octets.
-    const PER_VALUE: usize = 16;
+    const PER_VALUE: usize = 12;
     const FRAME: usize = 16;
     let values: usize = names.iter().map(|name| name.len() + PER_VALUE).sum();
     FRAME + ues as usize * (PER_UE + values)
