@@ -502,6 +502,45 @@ fn a_clock_step_or_a_late_report_makes_no_window() {
 }
 
 #[test]
+fn a_clock_set_back_a_little_does_not_silence_the_node() {
+    let mut node = Node::new();
+    node.mac(10_000, &[mac(1000, 50_000)]);
+    node.mac(10_100, &[mac(1100, 51_000)]);
+    // By 10 s: a step that could be a late report, but that all reports share.
+    let reports = (1..=30u32).map(|tick| {
+        let ms = 100 * i64::from(tick);
+        node.mac(ms, &[mac(1100 + tick, 51_000 + tick)]).len()
+    });
+    assert!(reports.sum::<usize>() >= 5);
+    assert_eq!(node.measurements.counters().clock_steps, 1);
+    assert_eq!(node.measurements.counters().late, 20);
+}
+
+#[test]
+fn reports_of_invented_ues_that_wait_for_rlc_are_bounded() {
+    let ues = |tick: u32| -> Vec<MacUe> {
+        let invented = (1..=4000).map(|rnti| MacUe {
+            rnti,
+            ..mac(tick, tick)
+        });
+        invented.collect()
+    };
+    let mut node = Node::new();
+    node.mac(0, &ues(0));
+    node.rlc(0, vec![rlc(0, 0)]);
+    // RLC reports were seen and are waited for: nothing is reported.
+    for tick in 1..=40 {
+        assert!(node.mac(10 * i64::from(tick), &ues(tick)).is_empty());
+    }
+    // The oldest ones that waited were given up: their RLC reports find none.
+    assert!(node.rlc(50, vec![rlc(0, 0)]).is_empty());
+    // The newest are there: one window for all UEs.
+    let reports = node.rlc(400, vec![rlc(0, 0)]);
+    assert_eq!(reports.len(), 4000);
+    assert_eq!(reports[0].length, Duration::from_millis(400));
+}
+
+#[test]
 fn octets_of_another_layout_are_an_error() {
     let mut measurements = NodeMeasurements::new(CellConfig::default());
     let error = measurements

@@ -11,6 +11,10 @@ use std::collections::VecDeque;
 const CLOCK_STEP_US: u64 = 30_000_000;
 /// MAC reports kept while their RLC reports are on their way: the patience, at a report every millisecond.
 const MAX_PENDING: usize = 512;
+/// UE records in them: a node that invents thousands of UEs must not fill the memory while it holds RLC back.
+const MAX_PENDING_RECORDS: usize = 1 << 16;
+/// So many late reports in a row, with none in time, are the node's clock that was set back.
+const MAX_LATE: u32 = 20;
 /// RLC reports kept for MAC reports that come after them.
 const MAX_RLC: usize = 16;
 /// How long RLC reports are waited for once they have been seen, and at least three periods.
@@ -23,7 +27,7 @@ pub(super) enum Arrival {
     InTime,
     /// What it says is covered already.
     Late,
-    /// The node's clock jumped: everything before is forgotten.
+    /// The node's clock jumped or was set back: everything before is forgotten.
     ClockStep,
 }
 
@@ -37,6 +41,10 @@ pub(super) struct Ticks {
     rlc: VecDeque<rlc::Report>,
     /// Times between the last MAC reports.
     steps_us: VecDeque<i64>,
+    /// UE records in `pending`.
+    pending_records: usize,
+    /// Late MAC reports in a row.
+    late: u32,
 }
 
 impl Ticks {
@@ -49,11 +57,12 @@ impl Ticks {
         let mut arrival = Arrival::InTime;
         if let (Some(base), Some(newest)) = (&self.base, self.newest_us()) {
             let step_us = snapshot.tstamp_us.saturating_sub(newest);
-            if step_us.unsigned_abs() > CLOCK_STEP_US {
+            let late = snapshot.tstamp_us <= base.tstamp_us;
+            self.late = if late { self.late + 1 } else { 0 };
+            if step_us.unsigned_abs() > CLOCK_STEP_US || self.late > MAX_LATE {
                 *self = Self::default();
                 arrival = Arrival::ClockStep;
             } else {
-                let late = snapshot.tstamp_us <= base.tstamp_us;
                 self.observe_step(step_us);
                 if late {
                     return Arrival::Late;
@@ -67,9 +76,12 @@ impl Ticks {
             let at = self
                 .pending
                 .partition_point(|p| p.tstamp_us <= snapshot.tstamp_us);
+            self.pending_records += snapshot.ues.len();
             self.pending.insert(at, snapshot);
-            if self.pending.len() > MAX_PENDING {
-                self.pending.pop_front();
+            while self.pending.len() > MAX_PENDING
+                || (self.pending_records > MAX_PENDING_RECORDS && self.pending.len() > 1)
+            {
+                self.pop_pending();
             }
         }
         arrival
@@ -124,7 +136,7 @@ impl Ticks {
 
     /// The window up to `end_us` is closed, and the next begins there; or, `too_short`, its end is left out.
     pub(super) fn close(&mut self, end_us: i64, too_short: bool) {
-        while let Some(snapshot) = self.pending.pop_front() {
+        while let Some(snapshot) = self.pop_pending() {
             if snapshot.tstamp_us < end_us {
                 continue;
             }
@@ -133,6 +145,12 @@ impl Ticks {
             }
             return;
         }
+    }
+
+    fn pop_pending(&mut self) -> Option<Snapshot> {
+        let snapshot = self.pending.pop_front()?;
+        self.pending_records -= snapshot.ues.len();
+        Some(snapshot)
     }
 
     fn rlc_is_coming(&self, base: &Snapshot, first: &Snapshot) -> bool {
