@@ -303,6 +303,12 @@ fn hex_in_the_shapes_people_have() {
 
 /// Every truncation, and every octet changed in three ways: errors or fewer PDUs, never a panic or an endless loop.
 #[test]
+fn an_endless_input_ends_with_an_error() {
+    let error = Capture::open(std::io::repeat(b'0'), Framing::E2ap).unwrap_err();
+    assert!(error.to_string().contains("64 MiB"), "{error}");
+}
+
+#[test]
 fn mutants_do_no_harm() {
     let frames = [
         ipv4(&sctp(

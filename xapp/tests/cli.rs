@@ -44,6 +44,40 @@ fn run(arguments: &[&str], name: &str) -> (Option<i32>, String) {
 const PDU: &str = "20090012000002001d00050003fd00000005000200 02";
 
 #[test]
+fn results_that_cannot_be_written_are_an_error_and_no_panic() {
+    let end = |stdout: Stdio| {
+        let command = Command::new(env!("CARGO_BIN_EXE_cantor"))
+            .args(["run", "--check"])
+            .stdout(stdout)
+            .output();
+        let output = command.unwrap();
+        (output.status.code(), text(&output))
+    };
+    let full = std::fs::File::create("/dev/full").unwrap();
+    let (code, text) = end(full.into());
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.starts_with("cantor: "), "{text}");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    assert_eq!(end(writer.into()), (Some(0), String::new()));
+}
+
+#[test]
+fn inputs_need_not_be_regular_files() {
+    use std::os::fd::AsRawFd as _;
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(PDU.as_bytes()).unwrap();
+    drop(writer);
+    // As a shell gives <(COMMAND).
+    let pipe = format!("/proc/{}/fd/{}", std::process::id(), reader.as_raw_fd());
+    let output = cantor(&["decode", &pipe], &[]);
+    assert!(text(&output).contains("RICsubscriptionDeleteResponse"));
+    let folder = cantor(&["replay", "/"], &[]);
+    assert_eq!(folder.status.code(), Some(2));
+    assert!(text(&folder).contains("is a folder"), "{}", text(&folder));
+}
+
+#[test]
 fn decodes_hex_given_as_argument_or_input() {
     for output in [
         cantor(&["decode", PDU], &[]),

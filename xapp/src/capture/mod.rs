@@ -27,13 +27,15 @@ use std::{
 
 /// Longest PDU taken from a recording, in octets.
 pub const MAX_PDU: usize = 1 << 20;
+/// Longest hex text, in octets.
+const MAX_TEXT: u64 = 64 << 20;
 
 /// A recording cannot be read (further).
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The file itself.
+    /// The file itself. Its cause is part of the text, and so not a source.
     #[error("cannot read the recording: {0}")]
-    Io(#[from] io::Error),
+    Io(io::Error),
     /// The packet capture's own structure.
     #[error("after packet {packet}: not a whole pcap or pcapng file: {cause}")]
     Pcap {
@@ -62,12 +64,21 @@ pub enum Error {
         /// The character.
         found: char,
     },
+    /// An input that is no recording, and too long for hex text or a PDU.
+    #[error("neither a recording nor hex text of at most {} MiB", MAX_TEXT >> 20)]
+    TooLong,
     /// Hex text with half an octet at its end.
     #[error("line {line}: an odd number of hex digits")]
     OddHex {
         /// Number of the line, from 1.
         line: u64,
     },
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
 }
 
 /// Where in the recording a PDU was found.
@@ -162,7 +173,7 @@ pub struct Capture {
 enum Source {
     Packets(Box<Packets>),
     Stream(stream::Stream),
-    Text(std::vec::IntoIter<Result<Pdu, Error>>),
+    Text(text::Pdus),
 }
 
 impl fmt::Debug for Capture {
@@ -205,8 +216,11 @@ impl Capture {
             }
             _ => {
                 let mut octets = Vec::new();
-                input.take(64 * MAX_PDU as u64).read_to_end(&mut octets)?;
-                Source::Text(text::pdus(octets, framing).into_iter())
+                input.take(MAX_TEXT + 1).read_to_end(&mut octets)?;
+                if octets.len() as u64 > MAX_TEXT {
+                    return Err(Error::TooLong);
+                }
+                Source::Text(text::pdus(octets, framing))
             }
         };
         Ok(Self { source })

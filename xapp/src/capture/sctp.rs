@@ -21,6 +21,10 @@ pub(super) struct Message {
 
 /// Octets of fragments kept per direction before the oldest are given up.
 const MAX_PENDING: usize = 8 * MAX_PDU;
+/// What a fragment costs beside its octets.
+const FRAGMENT_OVERHEAD: usize = 64;
+/// Fragments of one message: the longest PDU in pieces of half a kilobyte, which no path is too narrow for.
+const MAX_FRAGMENTS: usize = 2 * MAX_PDU / 1024;
 /// TSNs remembered per direction, to know retransmissions.
 const MAX_TSNS: usize = 4096;
 /// Directions and associations of one capture.
@@ -214,10 +218,11 @@ impl Sending {
         if chunk.flags & (BEGIN | END) == BEGIN | END {
             return Some((chunk.payload_protocol, chunk.data.to_vec()));
         }
-        self.pending += chunk.data.len();
+        let cost = chunk.data.len() + FRAGMENT_OVERHEAD;
+        self.pending += cost;
         if self.pending > MAX_PENDING {
             self.fragments.clear();
-            self.pending = chunk.data.len();
+            self.pending = cost;
         }
         let at = (chunk.order, chunk.sequence);
         self.fragments.insert(
@@ -240,7 +245,9 @@ impl Sending {
         let mut at = first;
         loop {
             let fragment = self.fragments.remove(&(order, at))?;
-            self.pending = self.pending.saturating_sub(fragment.data.len());
+            self.pending = self
+                .pending
+                .saturating_sub(fragment.data.len() + FRAGMENT_OVERHEAD);
             message.extend_from_slice(&fragment.data);
             if at == last {
                 break;
@@ -250,10 +257,10 @@ impl Sending {
         (message.len() <= MAX_PDU).then_some((payload_protocol, message))
     }
 
-    /// From a fragment step by step to the one that bears `flag`; `None` if one is missing in between.
+    /// From a fragment step by step to the one that bears `flag`; `None` if one is missing in between, or it is too far.
     fn walk(&self, order: Order, from: u32, flag: u8, step: fn(u32, u32) -> u32) -> Option<u32> {
         let mut at = from;
-        for _ in 0..=self.fragments.len() {
+        for _ in 0..MAX_FRAGMENTS {
             if self.fragments.get(&(order, at))?.flags & flag != 0 {
                 return Some(at);
             }

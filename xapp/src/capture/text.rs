@@ -1,6 +1,7 @@
 //! Hex text, and octets as they are.
 
 use super::{Error, Pdu, Place};
+use std::iter;
 
 /// How PDUs follow each other in hex text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,39 +57,61 @@ fn hex_line(line: u64, content: &str) -> Result<Vec<u8>, Error> {
     }
 }
 
+/// PDUs of an input, one after the other.
+pub(super) type Pdus = Box<dyn Iterator<Item = Result<Pdu, Error>>>;
+
 /// PDUs of an input that is none of the known file formats.
-pub(super) fn pdus(octets: Vec<u8>, framing: Framing) -> Vec<Result<Pdu, Error>> {
-    let text = match std::str::from_utf8(&octets) {
+pub(super) fn pdus(octets: Vec<u8>, framing: Framing) -> Pdus {
+    let whole = |octets| Box::new(iter::once(Ok(pdu(Place::Whole, octets))));
+    let text = match String::from_utf8(octets) {
         Ok(text) if text.chars().all(|c| !c.is_control() || c.is_whitespace()) => text,
-        _ => return vec![Ok(pdu(Place::Whole, octets))],
+        Ok(text) => return whole(text.into_bytes()),
+        Err(binary) => return whole(binary.into_bytes()),
     };
-    if framing == Framing::Whole {
-        return vec![parse_hex(text).map(|octets| pdu(Place::Whole, octets))];
+    match framing {
+        Framing::Whole => {
+            let octets = parse_hex(&text);
+            Box::new(iter::once(octets.map(|octets| pdu(Place::Whole, octets))))
+        }
+        Framing::E2ap => Box::new(Lines {
+            text,
+            at: 0,
+            line: 0,
+        }),
     }
-    let mut pdus = Vec::new();
-    let mut open: Option<(u64, Vec<u8>)> = None;
-    for (line, content) in (1..).zip(text.lines()) {
-        match hex_line(line, content) {
-            Ok(octets) if octets.is_empty() => {}
-            Ok(octets) => {
-                let (_, message) = open.get_or_insert_with(|| (line, Vec::new()));
-                message.extend(octets);
-                if e2ap_length(message).is_none_or(|length| message.len() >= length)
-                    && let Some((line, message)) = open.take()
-                {
-                    pdus.push(Ok(pdu(Place::Line(line), message)));
+}
+
+/// E2AP PDUs of hex text. Not all at once: one of a few octets takes far more memory than its digits.
+struct Lines {
+    text: String,
+    /// Octets of the text that were read.
+    at: usize,
+    /// Lines that were read.
+    line: u64,
+}
+
+impl Iterator for Lines {
+    type Item = Result<Pdu, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut open: Option<(u64, Vec<u8>)> = None;
+        while let Some(content) = self.text.get(self.at..)?.split_inclusive('\n').next() {
+            self.at += content.len();
+            self.line += 1;
+            match hex_line(self.line, content) {
+                Ok(octets) if octets.is_empty() => {}
+                Ok(octets) => {
+                    let (_, message) = open.get_or_insert((self.line, Vec::new()));
+                    message.extend(octets);
+                    if e2ap_length(message).is_none_or(|length| message.len() >= length) {
+                        break;
+                    }
                 }
-            }
-            Err(error) => {
-                open = None;
-                pdus.push(Err(error));
+                Err(error) => return Some(Err(error)),
             }
         }
+        open.map(|(line, message)| Ok(pdu(Place::Line(line), message)))
     }
-    if let Some((line, message)) = open {
-        pdus.push(Ok(pdu(Place::Line(line), message)));
-    }
-    pdus
 }
 
 /// Length of an E2AP PDU from its first octets (CHOICE index, procedure code, criticality, length of the open type).

@@ -6,6 +6,7 @@ use crate::capture::{
     payload::{self, Part},
     session::{Model, Session},
 };
+use anyhow::Context as _;
 use e2sm::{aper::Notes, e2ap::Version, flexric, kpm};
 use serde_json::{Value, json};
 use std::{
@@ -106,7 +107,7 @@ impl Args {
         };
         let mut out = BufWriter::new(io::stdout().lock());
         let several_files =
-            self.input.len() > 1 && self.input.iter().all(|name| Path::new(name).is_file());
+            self.input.len() > 1 && self.input.iter().all(|name| Path::new(name).exists());
         let result = if several_files {
             let mut sum = Ok((0, 0));
             for name in &self.input {
@@ -308,7 +309,14 @@ pub(super) fn open(input: &[String], framing: Framing) -> anyhow::Result<Capture
     let joined = input.join(" ");
     match input {
         [one] if one == "-" => Ok(Capture::open(io::stdin(), framing)?),
-        [one] if Path::new(one).is_file() => Ok(Capture::open(File::open(one)?, framing)?),
+        [one] if Path::new(one).is_dir() => {
+            Err(UsageError(format!("{one:?} is a folder: name the files in it")).into())
+        }
+        // Not only regular files: the shell's <(zcat FILE) is a pipe.
+        [one] if Path::new(one).exists() => {
+            let file = File::open(one).with_context(|| format!("cannot open {one:?}"))?;
+            Capture::open(file, framing).with_context(|| format!("{one:?}"))
+        }
         _ if joined.chars().all(|c| {
             c.is_ascii_hexdigit() || matches!(c, 'x' | ':' | ',') || c.is_whitespace()
         }) =>

@@ -72,9 +72,12 @@ impl Args {
             outcome
         })?;
         if self.json {
-            println!("{}", serde_json::to_string_pretty(&outcome)?);
+            super::print(format_args!(
+                "{}\n",
+                serde_json::to_string_pretty(&outcome)?
+            ))?;
         } else {
-            println!("{outcome}");
+            super::print(format_args!("{outcome}\n"))?;
         }
         if let Some(folder) = &self.report {
             write_report(folder, &demo::page(&outcome, &series)?)?;

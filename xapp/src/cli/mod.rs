@@ -11,6 +11,8 @@ pub mod tree;
 
 use crate::telemetry::{self, LogFormat};
 use clap::{Parser, Subcommand};
+use std::fmt::Display;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 const EXIT_CODES: &str = "\
@@ -102,11 +104,20 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(if usage { 2 } else { 1 })
 }
 
+/// Writes results to standard output. A reader that has seen enough (`| head`) is no error.
+fn print(text: impl Display) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match write!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
 /// Runtime for the commands that speak to networks.
 ///
 /// # Errors
 /// When the operating system gives no threads or no event queue.
-pub fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+pub fn runtime() -> io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

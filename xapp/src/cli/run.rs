@@ -31,8 +31,7 @@ impl Args {
     pub(super) fn execute(self) -> anyhow::Result<()> {
         let loaded = config::load(self.config.as_deref(), std::env::vars_os())?;
         if self.check {
-            print!("{}", loaded.describe());
-            return Ok(());
+            return Ok(super::print(loaded.describe())?);
         }
         super::runtime()?.block_on(async {
             let stop = CancellationToken::new();

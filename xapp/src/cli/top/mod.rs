@@ -63,9 +63,9 @@ impl Args {
         if self.once || self.json {
             let snapshot = runtime.block_on(feed.once())?;
             if self.json {
-                println!("{:#}", json::snapshot(&snapshot));
+                super::print(format_args!("{:#}\n", json::snapshot(&snapshot)))?;
             } else {
-                print!("{}", table::text(&snapshot));
+                super::print(table::text(&snapshot))?;
             }
             return Ok(());
         }
