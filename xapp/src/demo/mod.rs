@@ -74,6 +74,18 @@ pub async fn run(
     stop: &CancellationToken,
     watch: &mut dyn FnMut(&Progress),
 ) -> anyhow::Result<(Outcome, [Series; 2])> {
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => anyhow::bail!("interrupted"),
+        result = both_runs(options, stop, watch) => result,
+    }
+}
+
+async fn both_runs(
+    options: &Options,
+    stop: &CancellationToken,
+    watch: &mut dyn FnMut(&Progress),
+) -> anyhow::Result<(Outcome, [Series; 2])> {
     let guided = phase::run(options, Sending::Guided, stop, watch).await?;
     let guided_summary = PhaseSummary::of(&guided, options.settling());
     let share = guided_summary.share_bps().ok_or_else(|| {
@@ -84,4 +96,23 @@ pub async fn run(
     let unguided_summary = PhaseSummary::of(&unguided, options.settling());
     let outcome = Outcome::new(options, guided_summary, unguided_summary);
     Ok((outcome, [guided, unguided]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_interruption_before_anything_runs_is_one() {
+        let options = Options {
+            length: Duration::from_secs(3),
+            transport: Transport::Tcp,
+            policy: GainPolicy::Rapid,
+            seed: 1,
+        };
+        let stop = CancellationToken::new();
+        stop.cancel();
+        let error = run(&options, &stop, &mut |_| {}).await.unwrap_err();
+        assert_eq!(error.to_string(), "interrupted");
+    }
 }

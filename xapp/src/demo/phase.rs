@@ -139,7 +139,6 @@ pub(super) async fn run(
     let mut ticks = tokio::time::interval(WATCH);
     loop {
         tokio::select! {
-            () = stop.cancelled() => anyhow::bail!("interrupted"),
             ended = tasks.join_next() => match ended {
                 None => break,
                 Some(result) => result.context("a flow failed")??,
