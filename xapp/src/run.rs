@@ -4,6 +4,7 @@ use crate::cell::task::Context;
 use crate::cell::{Settings, dispatch};
 use crate::config::{self, Config};
 use crate::guidance::{hub::Hub, registry::Registry, service::Guidance};
+use crate::operate::guard::{Expected, Guard};
 use crate::operate::{Readiness, http, metrics::Metrics, operations::Operations};
 use crate::ran::direct::Direct;
 use crate::ran::flexric::Flexric;
@@ -18,7 +19,6 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
-use tonic::transport::server::TcpIncoming;
 use tracing::{info, warn};
 
 /// RAN events that wait for the dispatcher. The link itself drops what is old beyond.
@@ -27,6 +27,14 @@ const EVENTS: usize = 1024;
 const REMEMBERED_FLOWS: usize = 65_536;
 /// How long the listeners may take to end.
 const GRACE: Duration = Duration::from_secs(1);
+/// Connections to the HTTP port at a time.
+const HTTP_CONNECTIONS: usize = 256;
+/// Who asks nothing there for so long is closed. Short: probes of health must get their turn.
+const HTTP_PATIENCE: Duration = Duration::from_secs(5);
+/// Connections to the gRPC port at a time, beside those of the edge servers.
+const OPERATORS: usize = 128;
+/// Who connects there and does not begin within this time is closed.
+const GRPC_PATIENCE: Duration = Duration::from_secs(20);
 /// HTTP/2 streams on one connection.
 const STREAMS_PER_CONNECTION: u32 = 64;
 
@@ -194,6 +202,9 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         .register_encoded_file_descriptor_set(proto::FILE_DESCRIPTOR_SET)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
         .build_v1()?;
+    let grpc_connections = config.guidance.max_streams as usize + OPERATORS;
+    let grpc = Guard::new(grpc, grpc_connections, Expected::Preface, GRPC_PATIENCE);
+    let http = Guard::new(http, HTTP_CONNECTIONS, Expected::Requests, HTTP_PATIENCE);
     let server = tonic::transport::Server::builder()
         .http2_keepalive_interval(Some(millis(config.grpc.keepalive_interval_ms)))
         .http2_keepalive_timeout(Some(millis(config.grpc.keepalive_timeout_ms)))
@@ -202,10 +213,7 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         .add_service(OperationsServiceServer::new(operations).max_decoding_message_size(limit))
         .add_service(health)
         .add_service(reflection)
-        .serve_with_incoming_shutdown(
-            TcpIncoming::from(grpc).with_nodelay(Some(true)),
-            stop.clone().cancelled_owned(),
-        );
+        .serve_with_incoming_shutdown(grpc.into_stream(), stop.clone().cancelled_owned());
     let pages = axum::serve(http, http::router(ready_watch, metrics.clone()))
         .with_graceful_shutdown(stop.clone().cancelled_owned())
         .into_future();
