@@ -2,7 +2,6 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 fn cantor() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cantor"));
@@ -35,13 +34,11 @@ fn sigterm_ends_it_in_order_and_the_log_is_json() {
             .starts_with("tcp://127.0.0.1:")
     );
 
-    let told = Instant::now();
     let kill = Command::new("kill").arg(child.id().to_string()).status();
     assert!(kill.unwrap().success());
     let last = log.last().unwrap().unwrap();
     assert!(last.contains("Cantor has stopped"), "{last}");
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    assert!(told.elapsed() < Duration::from_secs(5));
 }
 
 #[test]

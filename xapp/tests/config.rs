@@ -96,7 +96,7 @@ fn errors_name_source_and_key_and_say_what_to_write() {
         &'static [(&'static str, &'static str)],
         &'static str,
     );
-    let cases: [Case; 12] = [
+    let cases: [Case; 13] = [
         (
             "[grpc]\nlisten_on = \"127.0.0.1:1\"\n",
             &[],
@@ -111,6 +111,11 @@ fn errors_name_source_and_key_and_say_what_to_write() {
             "[zebra]\nstripes = 7\n",
             &[],
             "cantor.toml: unknown key `zebra`; cantor.example.toml describes all keys",
+        ),
+        (
+            "",
+            &[("CANTOR_GRPC_LISTEN", "0.0.0.0:1")],
+            "environment variable CANTOR_GRPC_LISTEN: unknown key `grpc_listen`; did you mean `grpc.listen`?",
         ),
         (
             "",

@@ -13,6 +13,7 @@ use e2sm::kpm::{
     MeasValue, RanFunctionDescription, TestType, TestValue, TimeStamp, Version,
 };
 use std::collections::BTreeMap;
+use std::io::Write as _;
 
 /// RAN function id of KPM, fixed by FlexRIC.
 const KPM: u16 = 2;
@@ -188,13 +189,19 @@ fn indications_have_the_values_of_the_index() {
         };
         *table.entry((line.set, model, same)).or_default() += 1;
     }
-    println!("indications of captures: values as in INDEX, and encoded again");
+    let _ = writeln!(
+        std::io::stderr(),
+        "indications of captures: values as in INDEX, and encoded again"
+    );
     for ((folder, model, same), count) in &table {
         let octets = match same {
             true => "same octets",
             false => "other octets: REAL mantissas with leading zero octets",
         };
-        println!("{count:5}  {folder:8} {model:6} {octets}");
+        let _ = writeln!(
+            std::io::stderr(),
+            "{count:5}  {folder:8} {model:6} {octets}"
+        );
     }
     let expected = [
         (("flexric", "GTP", true), 3),

@@ -8,6 +8,7 @@ use e2sm::kpm::{
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::io::Write as _;
 
 /// Decoded value in the INDEX's notation, what was skipped, and the octets that encoding gives.
 type Decoded = (Value, Notes, Result<Vec<u8>, EncodeError>);
@@ -107,9 +108,12 @@ fn pycrate_kpm_vectors_have_their_values_and_octets() {
     seen.sort();
     assert_eq!(seen, there, "the INDEX lists every file");
 
-    println!("pycrate E2SM-KPM vectors: value as in INDEX, and encoded again");
+    let _ = writeln!(
+        std::io::stderr(),
+        "pycrate E2SM-KPM vectors: value as in INDEX, and encoded again"
+    );
     for (row, count) in &table {
-        println!("{count:5}  {row}");
+        let _ = writeln!(std::io::stderr(), "{count:5}  {row}");
     }
     let expected = [
         ("decimal REAL, written as binary", 1),

@@ -162,16 +162,24 @@ fn read_file(path: &Path, defaults: &Table, settings: &mut Vec<Setting>) -> Resu
     Ok(())
 }
 
-/// Variables without `__` are not settings: Kubernetes sets `CANTOR_SERVICE_HOST` and the like.
+/// Variables without `__` are not settings: Kubernetes sets `CANTOR_SERVICE_HOST` and the like. One that is a
+/// setting but for a lacking underscore is refused as the slip that it is.
 fn read_environment(
     environment: impl IntoIterator<Item = (OsString, OsString)>,
     defaults: &Table,
     settings: &mut Vec<Setting>,
 ) -> Result<(), Error> {
+    let slips: Vec<String> = leaves(defaults)
+        .iter()
+        .map(|(key, _)| key.replace('.', "_").to_uppercase())
+        .collect();
     let mut variables: Vec<_> = environment
         .into_iter()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
-        .filter(|(name, _)| name.starts_with(ENVIRONMENT_PREFIX) && name.contains("__"))
+        .filter(|(name, _)| {
+            let meant = |rest: &str| rest.contains("__") || slips.iter().any(|slip| slip == rest);
+            name.strip_prefix(ENVIRONMENT_PREFIX).is_some_and(meant)
+        })
         .collect();
     variables.sort();
     for (name, value) in variables {
