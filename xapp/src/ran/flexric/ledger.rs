@@ -140,6 +140,13 @@ impl Ledger {
                 self.deleted_unasked(response.request, response.ran_function);
                 None
             }
+            // Late, but it is the present request: an agent that has a message unread is one answer behind.
+            Pdu::RicSubscriptionResponse(response)
+                if self.is_asked(response.request, response.ran_function) =>
+            {
+                self.answered(response.ran_function, response.request, now);
+                None
+            }
             other => {
                 self.counters.pdus_rejected.fetch_add(1, Relaxed);
                 tracing::debug!(node = %self.node, pdu = other.name(), "late or needless PDU from the RIC");
@@ -208,6 +215,12 @@ impl Ledger {
         } else {
             self.counters.pdus_rejected.fetch_add(1, Relaxed);
         }
+    }
+
+    fn is_asked(&mut self, request: RicRequestId, function: u16) -> bool {
+        self.entry_of(request).is_some_and(|entry| {
+            entry.wanted.function == function && entry.state == State::Asked(request)
+        })
     }
 
     fn entry_of(&mut self, request: RicRequestId) -> Option<&mut Entry> {

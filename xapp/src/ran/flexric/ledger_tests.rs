@@ -1,6 +1,6 @@
 use super::*;
 use crate::ran::ServiceModel;
-use e2sm::e2ap::{RicIndicationType, RicSubscriptionDeleteResponse};
+use e2sm::e2ap::{RicIndicationType, RicSubscriptionDeleteResponse, RicSubscriptionResponse};
 
 const MAC: u16 = 142;
 const REQUEST: RicRequestId = RicRequestId {
@@ -96,6 +96,29 @@ fn a_report_may_overtake_the_answer_to_its_subscription() {
     let (mut ledger, now) = ledger();
     ledger.asked(MAC, REQUEST);
     assert!(ledger.take(Pdu::RicIndication(indication()), now).is_some());
+}
+
+#[test]
+fn a_late_answer_counts_as_long_as_its_request_is_the_present_one() {
+    let (mut ledger, now) = ledger();
+    ledger.asked(MAC, REQUEST);
+    ledger.unanswered(MAC, REQUEST);
+    while ledger.next_status().is_some() {}
+    let answer = || {
+        Pdu::RicSubscriptionResponse(RicSubscriptionResponse {
+            request: REQUEST,
+            ran_function: MAC,
+            admitted: Vec::new(),
+            not_admitted: None,
+        })
+    };
+    ledger.take(answer(), now);
+    let told = ledger.next_status().unwrap().state;
+    assert_eq!(told, SubscriptionState::Active);
+    ledger.deleting(REQUEST, "test");
+    while ledger.next_status().is_some() {}
+    ledger.take(answer(), now);
+    assert!(ledger.next_status().is_none());
 }
 
 #[test]
