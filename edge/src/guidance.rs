@@ -72,6 +72,9 @@ pub struct FlowSettings {
     pub max_valid_for: Duration,
     /// When guidance is back the rate at most doubles in this time.
     pub ramp_doubling: Duration,
+    /// Part of its rate, 0 to 0.9, by which a flow is dithered while the xApp does not know its UE: by this the xApp can
+    /// tell it among flows with equal traffic. The mean rate stays. 0: not at all.
+    pub dither: f64,
 }
 
 impl Default for FlowSettings {
@@ -84,6 +87,7 @@ impl Default for FlowSettings {
             },
             max_valid_for: Duration::from_secs(10),
             ramp_doubling: Duration::from_millis(100),
+            dither: 0.0,
         }
     }
 }

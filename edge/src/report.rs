@@ -49,7 +49,12 @@ impl FlowMeasurement {
     }
 
     /// As the contract carries it; `applied_sequence`: newest guidance that was applied.
-    pub(crate) fn to_proto(&self, flow_id: &str, applied_sequence: u64) -> pb::FlowReport {
+    pub(crate) fn to_proto(
+        &self,
+        flow_id: &str,
+        applied_sequence: u64,
+        sent: Sent,
+    ) -> pb::FlowReport {
         let micros = |d: Duration| u64::try_from(d.as_micros()).unwrap_or(u64::MAX);
         pb::FlowReport {
             flow_id: flow_id.to_owned(),
@@ -61,6 +66,26 @@ impl FlowMeasurement {
             one_way_delay_p99_us: self.one_way_delay_p99.map(micros),
             application_limited: self.application_limited,
             applied_sequence,
+            interval_end_us: sent.until_us,
+            total_sent_bytes: self.sent_bytes.map(|_| sent.total_bytes),
+        }
+    }
+}
+
+/// What a flow has sent since it began.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sent {
+    /// When it was counted, Unix µs; 0: never.
+    pub(crate) until_us: i64,
+    pub(crate) total_bytes: u64,
+}
+
+impl Sent {
+    /// Counts what was measured until `now_us`.
+    pub(crate) fn count(&mut self, measurement: &FlowMeasurement, now_us: i64) {
+        if let Some(bytes) = measurement.sent_bytes {
+            self.total_bytes = self.total_bytes.saturating_add(bytes);
+            self.until_us = now_us;
         }
     }
 }

@@ -61,6 +61,8 @@ struct Bench {
     interval: u64,
     bound: std::collections::BTreeMap<IpAddr, UeKey>,
     ended: Vec<String>,
+    /// The interval of the flows' first octets.
+    began: Option<u64>,
 }
 
 impl Bench {
@@ -78,8 +80,9 @@ impl Bench {
         for _ in 0..seconds * 20 {
             self.interval += 1;
             let now = self.now();
+            let began = self.began == Some(self.interval);
             for (name, octets) in sent(self.interval) {
-                self.matcher.sent(&flow(name), now, STEP, octets, false);
+                self.matcher.sent(&flow(name), now, STEP, octets, began);
             }
             for (rnti, octets) in arrived(self.interval) {
                 self.matcher
@@ -111,6 +114,22 @@ fn bound() -> Bench {
     );
     assert_eq!(bench.bound.get(&address(1)), Some(&ue(1)));
     bench
+}
+
+/// An edge server registers a flow and sends at once, at a constant rate: what it begins with is enough.
+#[test]
+fn the_beginning_of_a_flow_is_evidence() {
+    let mut bench = Bench::default();
+    bench.run(4, |_| Vec::new(), |k| vec![(1, 0), (2, bursts(2, k))]);
+    bench.matcher.add_flow(flow("a"), address(1));
+    let begin = bench.interval + 1;
+    bench.began = Some(begin);
+    bench.run(
+        3,
+        |_| vec![("a", 9_000)],
+        |k| vec![(1, if k > begin { 9_020 } else { 0 }), (2, bursts(2, k))],
+    );
+    assert_eq!(bench.bound.get(&address(1)), Some(&ue(1)));
 }
 
 #[test]

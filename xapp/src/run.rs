@@ -3,7 +3,7 @@
 use crate::cell::task::Context;
 use crate::cell::{Settings, dispatch};
 use crate::config::{self, Config};
-use crate::guidance::{hub::Hub, registry::Registry, service::Guidance};
+use crate::guidance::{hub::Hub, matching::Matching, registry::Registry, service::Guidance};
 use crate::operate::guard::{Expected, Guard};
 use crate::operate::{Readiness, http, metrics::Metrics, operations::Operations};
 use crate::ran::direct::Direct;
@@ -177,7 +177,9 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
     let store = Arc::new(Memory::new(REMEMBERED_FLOWS));
     let (readiness, ready_watch) = watch::channel(Readiness::Starting);
 
-    let (hub, hub_handle) = Hub::new(Registry::new(&config), metrics.clone());
+    let (matching, matching_handle) = Matching::new(start);
+    let registry = Registry::new(&config);
+    let (hub, hub_handle) = Hub::new(registry, metrics.clone(), matching_handle.clone());
     let context = Context {
         settings: Settings::from(&config),
         cell: config.cell.measured(),
@@ -185,7 +187,9 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         store: store.clone(),
         metrics: metrics.clone(),
         hub: hub_handle.clone(),
+        matching: matching_handle,
     };
+    let matching_hub = hub_handle.clone();
     let (health_reporter, health) = tonic_health::server::health_reporter();
     let guidance = Guidance::new(&config, hub_handle.clone(), stop.clone());
     let operations = Operations {
@@ -236,6 +240,7 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         ("the HTTP server", ())
     });
     tokio::spawn(hub.run());
+    tokio::spawn(matching.run(matching_hub, stop.clone()));
 
     health_reporter
         .set_serving::<GuidanceServiceServer<Guidance>>()

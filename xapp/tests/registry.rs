@@ -1,6 +1,7 @@
 //! Which flows are accepted, and which UE each goes to.
 
 use policies::UeId;
+use policies::matching::{Change, Match, UeKey};
 use proto::guidance::{
     FlowReport, FlowStatus, RanUe, RegisterFlow, UeSelector, flow_status::State,
     guide_response::Message, ran_ue::Id, ue_selector::Selector,
@@ -159,8 +160,80 @@ fn an_ip_address_is_looked_up_in_the_static_table() {
     assert!(effects.is_empty());
     assert_eq!(
         bench.status().detail,
-        "no UE is known for 10.45.0.3: add a [[binding]] with this address to the configuration, or register the flow by an identity of the RAN"
+        "no UE is known for 10.45.0.3 yet: its traffic is compared with that of the UEs; or add a [[binding]] with this address to the configuration, use `cantor bind`, or register the flow by an identity of the RAN"
     );
+}
+
+fn found(address: [u8; 4], rnti: u16) -> Change {
+    let ue = UeKey {
+        node: "gnb:a".into(),
+        ue: UeId::CRnti(rnti),
+    };
+    let found = Match {
+        ue,
+        confidence: 0.97,
+        lag: 0.02,
+    };
+    Change::Bound(address.into(), found)
+}
+
+#[test]
+fn what_the_traffic_tells_binds_and_unbinds() {
+    let mut bench = Bench::new();
+    bench.registry.node_up(node("gnb:a"));
+    bench.registry.ue_up(&node("gnb:a"), RNTI);
+    bench.registry.ue_up(&node("gnb:a"), UeId::CRnti(2));
+    bench.register(&by_ip("a", "10.45.0.2"));
+    bench.register(&by_ip("b", "10.45.0.3"));
+    bench.statuses();
+    let wanted = bench.registry.wanted();
+    // The address of the table is not looked for, and its UE is no candidate.
+    let flows: Vec<_> = wanted.flows.keys().map(|key| &*key.flow).collect();
+    assert_eq!(flows, ["b"]);
+    assert_eq!(wanted.taken.len(), 1);
+
+    let effects = bench.registry.matched(&found([10, 45, 0, 3], 2));
+    assert_eq!(texts(effects), ["+gnb:a/b/rnti:0002"]);
+    assert_eq!(bench.status().state(), State::Bound);
+    let source = bench.registry.flows(None)[1].source.unwrap();
+    assert_eq!(
+        (source.name(), source.confidence()),
+        ("traffic", Some(0.97))
+    );
+
+    let gone = Change::Unbound([10, 45, 0, 3].into(), "test".into());
+    assert_eq!(texts(bench.registry.matched(&gone)), ["-gnb:a/b"]);
+    assert_eq!(bench.status().state(), State::Unbound);
+}
+
+#[test]
+fn what_an_operator_says_goes_first() {
+    let mut bench = Bench::new();
+    bench.registry.node_up(node("gnb:a"));
+    for rnti in [2, 3] {
+        bench.registry.ue_up(&node("gnb:a"), UeId::CRnti(rnti));
+    }
+    bench.register(&by_ip("b", "10.45.0.3"));
+    let address = [10, 45, 0, 3].into();
+    assert_eq!(
+        texts(bench.registry.bind(address, None, UeId::CRnti(2))),
+        ["+gnb:a/b/rnti:0002"]
+    );
+    assert!(bench.registry.wanted().flows.is_empty());
+    // The traffic is overruled, and counts again when the operator takes his word back.
+    assert!(bench.registry.matched(&found([10, 45, 0, 3], 3)).is_empty());
+    let sources: Vec<_> = bench
+        .registry
+        .bindings()
+        .iter()
+        .map(|b| b.source.name())
+        .collect();
+    assert_eq!(sources, ["static", "operator"]);
+    assert_eq!(
+        texts(bench.registry.unbind(address).unwrap()),
+        ["-gnb:a/b", "+gnb:a/b/rnti:0003"]
+    );
+    assert!(bench.registry.unbind(address).is_none());
 }
 
 #[test]

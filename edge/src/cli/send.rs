@@ -73,6 +73,9 @@ pub(super) struct Args {
     /// Never send faster than this, whatever the guidance.
     #[arg(long, value_parser = units::parse_rate, default_value = "10G")]
     max_rate: f64,
+    /// Dither the rate by this part (0 to 0.9) while the xApp does not know the UE, so that it can tell it by its traffic.
+    #[arg(long, value_name = "PART", default_value_t = 0.0, value_parser = parse_part)]
+    dither: f64,
     /// How long to send; without it until interrupted.
     #[arg(long, value_name = "N", value_parser = units::parse_duration)]
     seconds: Option<Duration>,
@@ -159,6 +162,7 @@ async fn register(args: &Args, xapp: &str, stop: CancellationToken) -> anyhow::R
         wired_delay: args.wired_delay,
         policies: args.policies.clone(),
         settings: FlowSettings {
+            dither: args.dither,
             start_rate_bps: args.start_rate,
             bounds: RateBounds {
                 max_bps: args.max_rate,
@@ -317,6 +321,11 @@ fn parse_rnti(text: &str) -> Result<u16, String> {
         None => text.parse(),
     };
     number.map_err(|_| format!("{text:?} is not a C-RNTI; write one like 61659 or 0xf0db"))
+}
+
+fn parse_part(text: &str) -> Result<f64, String> {
+    let part = text.parse().ok().filter(|part| (0.0..=0.9).contains(part));
+    part.ok_or_else(|| format!("{text:?} is not a part from 0 to 0.9"))
 }
 
 fn parse_slice(text: &str) -> Result<SNssai, String> {

@@ -2,6 +2,7 @@
 
 use super::{Channels, Event, FlowSpec, Registration, Shared, Status};
 use crate::guidance::{FlowGuidance, Pacing};
+use policies::matching::dither;
 use proto::guidance as pb;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,12 +14,23 @@ pub(super) struct Flow {
     pub(super) pacing: watch::Sender<Pacing>,
     pub(super) status: watch::Sender<Status>,
     pub(super) shared: Arc<Mutex<Shared>>,
+    dither: Dither,
+}
+
+/// A pattern in the rate of a flow whose UE is not known.
+struct Dither {
+    depth: f64,
+    seed: u64,
 }
 
 impl Flow {
     /// A flow that is not registered yet, and its handle's ends.
     pub(super) fn new(spec: FlowSpec, now: Duration) -> (Self, Channels) {
         let registration = spec.registration();
+        let dither = Dither {
+            depth: spec.settings.dither.clamp(0.0, 0.9),
+            seed: crate::random_u64(),
+        };
         let mut guidance = FlowGuidance::new(spec.settings, spec.fallback, now);
         let (pacing, pacing_out) = watch::channel(guidance.pacing(now));
         let (status, status_out) = watch::channel(Status::default());
@@ -34,6 +46,7 @@ impl Flow {
             pacing,
             status,
             shared,
+            dither,
         };
         (flow, channels)
     }
@@ -58,7 +71,11 @@ impl Flow {
         now: Duration,
         events: &broadcast::Sender<Event>,
     ) {
-        let new = self.guidance.pacing(now);
+        let mut new = self.guidance.pacing(now);
+        let unbound = self.status.borrow().state == Registration::Unbound;
+        if unbound && self.dither.depth > 0.0 {
+            new.rate_bps *= dither(self.dither.seed, now, self.dither.depth);
+        }
         let from = self.pacing.borrow().phase;
         let (to, rate_bps) = (new.phase, new.rate_bps);
         self.pacing.send_if_modified(|old| {

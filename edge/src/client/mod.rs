@@ -13,8 +13,9 @@ mod task;
 pub use config::{Config, FlowSpec, Ue};
 
 use crate::Error;
+use crate::flow::unix_micros;
 use crate::guidance::{Counters, Pacing, Phase};
-use crate::report::FlowMeasurement;
+use crate::report::{FlowMeasurement, Sent};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
@@ -209,7 +210,9 @@ impl FlowHandle {
     /// Tells what was measured since the last call: goes to the xApp with the next report, and to the fallback
     /// controller.
     pub fn measured(&self, measurement: &FlowMeasurement) {
-        match &mut lock(&self.channels.shared).measured {
+        let mut shared = lock(&self.channels.shared);
+        shared.sent.count(measurement, unix_micros());
+        match &mut shared.measured {
             Some(sum) => sum.join(measurement),
             none => *none = Some(measurement.clone()),
         }
@@ -220,6 +223,7 @@ impl FlowHandle {
 #[derive(Debug, Default)]
 struct Shared {
     measured: Option<FlowMeasurement>,
+    sent: Sent,
     counters: Counters,
 }
 

@@ -326,9 +326,16 @@ impl Task {
         let now = self.epoch.elapsed();
         let mut reports = Vec::new();
         for (flow_id, flow) in &mut self.flows {
-            if let Some(measured) = lock(&flow.shared).measured.take() {
+            let (measured, sent) = {
+                let mut shared = lock(&flow.shared);
+                // What the receiver says comes without an interval, and waits for what was sent.
+                let whole = shared.measured.take_if(|m| !m.interval.is_zero());
+                (whole, shared.sent)
+            };
+            if let Some(measured) = measured {
                 flow.guidance.measured(now, &measured);
-                reports.push(measured.to_proto(flow_id, flow.guidance.sequence()));
+                let sequence = flow.guidance.sequence();
+                reports.push(measured.to_proto(flow_id, sequence, sent));
             }
         }
         reports

@@ -11,13 +11,16 @@ use crate::report::FlowMeasurement;
 use std::collections::BTreeMap;
 use std::pin::pin;
 use std::time::Duration;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, MissedTickBehavior, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 /// Packets sent before timers, reports and the end get their turn.
 const BATCH: usize = 64;
 /// Time between two packets that say that the flow has ended.
 const END_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Interval at which the xApp is told what was sent.
+const MEASUREMENT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A sender that runs.
 pub(super) struct Run {
@@ -28,6 +31,8 @@ pub(super) struct Run {
     sent_packets: u64,
     feedback: Feedback,
     sampled: Sampled,
+    /// When was last measured for the xApp, and the octets sent by then.
+    measured: (Duration, u64),
     phases_us: BTreeMap<String, u64>,
     begin: Instant,
     /// What the pacer allowed, and what of it could not be used, while the flow was sent.
@@ -56,6 +61,7 @@ impl Run {
             sent_packets: 0,
             feedback: Feedback::new(sender.session),
             sampled: Sampled::default(),
+            measured: (Duration::ZERO, 0),
             phases_us: BTreeMap::new(),
             begin: Instant::now(),
             earned_bytes: 0.0,
@@ -86,6 +92,8 @@ impl Run {
         let ip_bytes = self.sender.config.packet_bytes as u64;
         let mut end = pin!(sleep(self.sender.config.duration.unwrap_or(Duration::MAX)));
         let mut ticks = aligned_ticks(self.sender.config.sample_interval);
+        let mut measurements = tokio::time::interval(MEASUREMENT_INTERVAL);
+        measurements.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut inbox = [0; REPORT_BYTES];
         loop {
             tokio::select! {
@@ -96,6 +104,7 @@ impl Run {
                     self.count();
                     self.sample(on_sample);
                 }
+                _ = measurements.tick() => self.measure(),
                 received = self.sender.socket.recv_from(&mut inbox) => {
                     let (length, _) = received.map_err(|e| self.sender.failed("get reports of", e))?;
                     self.report(&inbox[..length]);
@@ -188,6 +197,20 @@ impl Run {
         }
     }
 
+    /// Tells the xApp what was sent since the last call.
+    fn measure(&mut self) {
+        let at = self.begin.elapsed();
+        let sent_bytes = self.sent_packets * self.sender.config.packet_bytes as u64;
+        let (last_at, last_bytes) = std::mem::replace(&mut self.measured, (at, sent_bytes));
+        if let Guide::Flow(flow) = &self.guide {
+            flow.measured(&FlowMeasurement {
+                interval: at.saturating_sub(last_at),
+                sent_bytes: Some(sent_bytes - last_bytes),
+                ..Default::default()
+            });
+        }
+    }
+
     fn sample(&mut self, on_sample: &mut impl FnMut(&SenderSample)) {
         let at = self.begin.elapsed();
         let length = at.saturating_sub(self.sampled.at);
@@ -206,13 +229,6 @@ impl Run {
         if let Some(pacing) = &pacing {
             *self.phases_us.entry(pacing.phase.to_string()).or_default() +=
                 length.as_micros() as u64;
-        }
-        if let Guide::Flow(flow) = &self.guide {
-            flow.measured(&FlowMeasurement {
-                interval: length,
-                sent_bytes: Some(sent_bytes - old.sent_bytes),
-                ..Default::default()
-            });
         }
         let delay = self.feedback.last_delay_us();
         let reason = pacing.as_ref().and_then(|p| p.reason.as_ref());

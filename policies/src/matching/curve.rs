@@ -39,7 +39,12 @@ impl Curve {
             Some(last) if at < last.at + LEAST_INTERVAL => last.total = total,
             _ => self.knots.push_back(Knot { at, total }),
         }
-        while self.knots.front().is_some_and(|first| first.at < at - KEPT) {
+        // One knot before what is kept: the interval after it reaches into it.
+        while self
+            .knots
+            .get(1)
+            .is_some_and(|second| second.at < at - KEPT)
+        {
             self.knots.pop_front();
         }
     }

@@ -16,7 +16,7 @@ enum Event {
         octets: u64,
         began: bool,
     },
-    Arrived(policies::UeReport),
+    Arrived(Box<policies::UeReport>),
 }
 
 fn flow(ue: usize) -> FlowKey {
@@ -49,7 +49,7 @@ fn events(run: &Run, early: f64) -> Vec<(f64, Event)> {
     let replayed = replay(&folder().join("oai_B_2ue106_10ms.e2.jsonl.gz"), options());
     for report in replayed.reports {
         let end = report.ran_time_us.unwrap() as f64 * 1e-6;
-        events.push((end, Event::Arrived(report)));
+        events.push((end, Event::Arrived(Box::new(report))));
     }
     events.sort_by(|a, b| a.0.total_cmp(&b.0));
     events

@@ -5,6 +5,7 @@ use super::flow::{DecisionRecord, micros};
 use super::view::{NodeInfo, View};
 use crate::guidance::FlowKey;
 use crate::guidance::hub::{HubHandle, Message, Notice};
+use crate::guidance::matching::MatchingHandle;
 use crate::guidance::outbox::Outbox;
 use crate::guidance::registry::BoundFlow;
 use crate::measure::{self, NodeMeasurements};
@@ -36,6 +37,8 @@ pub struct Context {
     pub metrics: Arc<Metrics>,
     /// Who is told of changes.
     pub hub: HubHandle,
+    /// Who compares the UEs' traffic with that of flows.
+    pub matching: MatchingHandle,
 }
 
 /// A report of the RAN.
@@ -288,6 +291,9 @@ impl Task {
         if reports.is_empty() {
             return;
         }
+        self.context
+            .matching
+            .arrived(&self.node, &reports, received);
         let now = self.now();
         self.used_prbs = reports.iter().filter_map(|report| report.prbs).sum();
         self.core.on_reports(reports, now);

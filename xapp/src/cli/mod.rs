@@ -2,6 +2,7 @@
 //!
 //! One file per subcommand: its arguments (with help texts and examples) and `execute`.
 
+pub mod bind;
 pub mod decode;
 pub mod demo;
 pub mod replay;
@@ -50,6 +51,7 @@ enum Command {
     Replay(replay::Args),
     Decode(decode::Args),
     Top(top::Args),
+    Bind(bind::Args),
 }
 
 /// The command line, an argument or the configuration is wrong: nothing was started, exit code 2.
@@ -93,6 +95,7 @@ impl Command {
             Self::Run(args) => args.execute(),
             Self::Demo(args) => args.execute(),
             Self::Top(args) => args.execute(),
+            Self::Bind(args) => args.execute(),
         }
     }
 }

@@ -34,6 +34,8 @@ pub struct Config {
     pub grpc: Grpc,
     /// HTTP listener: health and metrics.
     pub http: Http,
+    /// Finding the UE of an address by its traffic.
+    pub matching: Matching,
     /// Static table: which UE has which IP address.
     pub binding: Vec<Binding>,
 }
@@ -162,6 +164,14 @@ pub struct Guidance {
     pub max_streams: u32,
     /// Flows on one stream.
     pub max_flows_per_stream: u32,
+}
+
+/// Finding the UE of an address by its traffic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Matching {
+    /// Addresses that no table has are looked for.
+    pub enabled: bool,
 }
 
 /// gRPC listener.
@@ -340,6 +350,12 @@ impl Default for Guidance {
             max_streams: 256,
             max_flows_per_stream: 2048,
         }
+    }
+}
+
+impl Default for Matching {
+    fn default() -> Self {
+        Self { enabled: true }
     }
 }
 

@@ -1,6 +1,7 @@
 //! A flow as cells, operators and the registry see it.
 
 use super::FlowKey;
+use super::directory::Source;
 use super::outbox::Outbox;
 use crate::ran::NodeId;
 use policies::{GainPolicy, UeId};
@@ -43,6 +44,8 @@ pub struct FlowView {
     pub key: FlowKey,
     /// Its UE, if it is bound.
     pub bound: Option<(NodeId, UeId)>,
+    /// How that is known.
+    pub source: Option<Source>,
     /// Guidance is given.
     pub guided: bool,
     /// Why it is as it is.

@@ -1,13 +1,17 @@
 //! The task that owns the [`Registry`]: it hears edge servers and cells in order, and tells the cells what to do.
 
+use super::directory::BindingView;
+use super::matching::{MatchingHandle, Wanted};
 use super::registry::{Effect, FlowView, Registered, Registry, StreamId};
 use super::{FlowKey, outbox::Outbox};
 use crate::cell::{CellHandle, Command};
 use crate::operate::metrics::Metrics;
 use crate::ran::NodeId;
+use policies::matching::Change;
 use policies::{GainPolicy, UeId};
 use proto::guidance::{FlowReport, RegisterFlow};
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::{mpsc, oneshot};
@@ -48,6 +52,14 @@ pub enum Message {
     Report(StreamId, FlowReport),
     /// An operator asks for the flows (of one edge server).
     Flows(Option<String>, oneshot::Sender<Vec<FlowView>>),
+    /// The traffic told which UE an address belongs to, or that it is not known any more.
+    Matched(Vec<Change>),
+    /// An operator says which UE (of which node) has an address.
+    Bind(IpAddr, Option<String>, UeId),
+    /// An operator takes that back. The answer: somebody had said so.
+    Unbind(IpAddr, oneshot::Sender<bool>),
+    /// An operator asks which UE each address belongs to.
+    Bindings(oneshot::Sender<Vec<BindingView>>),
     /// An operator asks for the cells.
     Cells(oneshot::Sender<Vec<CellHandle>>),
 }
@@ -110,6 +122,26 @@ impl HubHandle {
         flows.await.map_err(|_| Stopping)
     }
 
+    /// An operator takes a binding back. `false`: there was none.
+    ///
+    /// # Errors
+    /// [`Stopping`] when the hub has ended.
+    pub async fn unbind(&self, address: IpAddr) -> Result<bool, Stopping> {
+        let (answer, known) = oneshot::channel();
+        self.send(Message::Unbind(address, answer)).await?;
+        known.await.map_err(|_| Stopping)
+    }
+
+    /// Which UE each known address belongs to.
+    ///
+    /// # Errors
+    /// [`Stopping`] when the hub has ended.
+    pub async fn bindings(&self) -> Result<Vec<BindingView>, Stopping> {
+        let (answer, bindings) = oneshot::channel();
+        self.send(Message::Bindings(answer)).await?;
+        bindings.await.map_err(|_| Stopping)
+    }
+
     /// The cells.
     ///
     /// # Errors
@@ -127,17 +159,25 @@ pub struct Hub {
     registry: Registry,
     cells: BTreeMap<NodeId, CellHandle>,
     metrics: Arc<Metrics>,
+    matching: MatchingHandle,
+    wanted: Wanted,
     inbox: mpsc::Receiver<Message>,
 }
 
 impl Hub {
     /// The hub and what sends to it.
-    pub fn new(registry: Registry, metrics: Arc<Metrics>) -> (Self, HubHandle) {
+    pub fn new(
+        registry: Registry,
+        metrics: Arc<Metrics>,
+        matching: MatchingHandle,
+    ) -> (Self, HubHandle) {
         let (sender, inbox) = mpsc::channel(QUEUE);
         let hub = Self {
             registry,
             cells: BTreeMap::new(),
             metrics,
+            matching,
+            wanted: Wanted::default(),
             inbox,
         };
         (hub, HubHandle(sender))
@@ -149,8 +189,17 @@ impl Hub {
             // Reports and questions are many, and change no number.
             let counted = !matches!(
                 message,
-                Message::Report(..) | Message::Flows(..) | Message::Cells(_)
+                Message::Report(..) | Message::Flows(..) | Message::Cells(_) | Message::Bindings(_)
             );
+            match &message {
+                Message::Cell(node, Notice::Down) | Message::CellEnded(node) => {
+                    self.matching.node_gone(node.clone()).await;
+                }
+                Message::Cell(node, Notice::UeDown(ue)) => {
+                    self.matching.ue_gone(node.clone(), *ue).await;
+                }
+                _ => {}
+            }
             for effect in self.handle(message) {
                 self.apply(effect).await;
             }
@@ -158,6 +207,11 @@ impl Hub {
                 let (bound, unbound) = self.registry.counts();
                 self.metrics.flows(bound, unbound);
                 self.metrics.streams(self.registry.streams());
+                let wanted = self.registry.wanted();
+                if wanted != self.wanted {
+                    self.wanted = wanted.clone();
+                    self.matching.wanted(wanted).await;
+                }
             }
         }
     }
@@ -201,12 +255,45 @@ impl Hub {
                 return self.registry.unregister(stream, &flow_id);
             }
             Message::Report(stream, report) => {
-                let known = self.registry.report(stream, report, Instant::now());
+                let now = Instant::now();
+                if let Some(flow) = self.registry.key_of(stream, &report.flow_id)
+                    && self.wanted.flows.contains_key(&flow)
+                {
+                    self.matching.sent(flow, report.clone(), now);
+                }
+                let known = self.registry.report(stream, report, now);
                 self.metrics.flow_report(known);
             }
             // Whoever asked may have gone: then nobody misses the answer.
             Message::Flows(edge_id, answer) => {
                 let _ = answer.send(self.registry.flows(edge_id.as_deref()));
+            }
+            Message::Matched(changes) => {
+                let effects = changes.iter().flat_map(|change| {
+                    match change {
+                        Change::Bound(address, found) => {
+                            let (ue, node) = (found.ue.ue, &found.ue.node);
+                            debug!(%address, %ue, %node, confidence = found.confidence, lag_s = found.lag, "traffic fits");
+                        }
+                        Change::Unbound(address, reason) => {
+                            info!(%address, reason, "UE of the address is not known any more");
+                        }
+                    }
+                    self.registry.matched(change)
+                });
+                return effects.collect();
+            }
+            Message::Bind(address, node, ue) => {
+                info!(%address, node, %ue, "bound by an operator");
+                return self.registry.bind(address, node, ue);
+            }
+            Message::Unbind(address, answer) => {
+                let effects = self.registry.unbind(address);
+                let _ = answer.send(effects.is_some());
+                return effects.unwrap_or_default();
+            }
+            Message::Bindings(answer) => {
+                let _ = answer.send(self.registry.bindings());
             }
             Message::Cells(answer) => {
                 let _ = answer.send(self.cells.values().cloned().collect());

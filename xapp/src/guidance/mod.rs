@@ -6,9 +6,12 @@
 mod directory;
 mod flow;
 pub mod hub;
+pub mod matching;
 pub mod outbox;
 pub mod registry;
 pub mod service;
 mod validate;
 
+pub use directory::{BindingView, Source};
 pub use policies::matching::FlowKey;
+pub(crate) use validate::{address, binding};

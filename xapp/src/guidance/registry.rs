@@ -4,15 +4,18 @@
 //! the cells, and posts statuses to the streams' outboxes.
 
 use super::FlowKey;
-use super::directory::Directory;
+use super::directory::{BindingView, Directory, Source};
 pub use super::flow::{BoundFlow, Effect, FlowView, StreamId};
+use super::matching::Wanted;
 use super::outbox::Outbox;
-use super::validate::{self, Registration};
+use super::validate::{self, Registration, Target};
 use crate::config::Config;
 use crate::ran::NodeId;
+use policies::matching::Change;
 use policies::{GainPolicy, UeId};
 use proto::guidance::{FlowReport, FlowStatus, RegisterFlow, flow_status::State};
 use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -53,6 +56,7 @@ struct Edge {
 struct Flow {
     registration: Registration,
     bound: Option<(NodeId, UeId)>,
+    source: Option<Source>,
     policy: Option<GainPolicy>,
     guided: bool,
     detail: String,
@@ -65,7 +69,7 @@ impl Registry {
         Self {
             max_flows: config.guidance.max_flows_per_stream as usize,
             policies: config.control.policies.clone(),
-            directory: Directory::new(&config.binding),
+            directory: Directory::new(&config.binding, config.matching.enabled),
             edges: BTreeMap::new(),
             streams: HashMap::new(),
             departures: 0,
@@ -116,6 +120,7 @@ impl Registry {
                 effects.push(Effect::Unbind(node, key(&edge_id, flow_id)));
             }
             flow.guided = false;
+            flow.source = None;
             flow.policy = None;
             flow.detail = "the edge server is not connected".into();
         }
@@ -164,6 +169,7 @@ impl Registry {
             Flow {
                 registration,
                 bound: None,
+                source: None,
                 policy: None,
                 guided: false,
                 detail: String::new(),
@@ -210,6 +216,13 @@ impl Registry {
         }
     }
 
+    /// A flow of a stream; `None`: there is no such stream.
+    pub fn key_of(&self, stream: StreamId, flow_id: &str) -> Option<FlowKey> {
+        let edge = self.streams.get(&stream)?;
+        let (flow_id, _) = self.edges.get(edge)?.flows.get_key_value(flow_id)?;
+        Some(key(edge, flow_id))
+    }
+
     /// A node is connected.
     pub fn node_up(&mut self, node: NodeId) -> Vec<Effect> {
         self.directory.node_up(node);
@@ -242,6 +255,52 @@ impl Registry {
                 .as_ref()
                 .is_some_and(|(n, u)| n == node && *u == ue)
         })
+    }
+
+    /// An operator says which UE has an address.
+    pub fn bind(&mut self, address: IpAddr, node: Option<String>, ue: UeId) -> Vec<Effect> {
+        self.directory.bind(address, node, ue);
+        self.rebind_address(address)
+    }
+
+    /// An operator takes that back; `None`: nobody had said so.
+    pub fn unbind(&mut self, address: IpAddr) -> Option<Vec<Effect>> {
+        let known = self.directory.unbind(address);
+        known.then(|| self.rebind_address(address))
+    }
+
+    /// The traffic told something.
+    pub fn matched(&mut self, change: &Change) -> Vec<Effect> {
+        self.directory.matched(change);
+        let (Change::Bound(address, _) | Change::Unbound(address, _)) = change;
+        self.rebind_address(*address)
+    }
+
+    /// Which UE each known address belongs to.
+    pub fn bindings(&self) -> Vec<BindingView> {
+        self.directory.bindings()
+    }
+
+    /// What is to be found by its traffic.
+    pub fn wanted(&self) -> Wanted {
+        let mut wanted = Wanted::default();
+        for (edge_id, edge) in self.edges.iter().filter(|(_, edge)| edge.stream.is_some()) {
+            for (flow_id, flow) in &edge.flows {
+                if let Target::Ip(address) = flow.registration.target
+                    && self.directory.is_unknown(address)
+                {
+                    wanted.flows.insert(key(edge_id, flow_id), address);
+                }
+            }
+        }
+        if !wanted.flows.is_empty() {
+            wanted.taken = self.directory.taken();
+        }
+        wanted
+    }
+
+    fn rebind_address(&mut self, address: IpAddr) -> Vec<Effect> {
+        self.rebind_all(|_, flow| flow.registration.target == Target::Ip(address))
     }
 
     /// A cell chose the policy of a flow; `None`: the RAN's measurements suffice for none.
@@ -284,6 +343,7 @@ impl Registry {
                 edge.flows.iter().map(move |(flow_id, flow)| FlowView {
                     key: key(id, flow_id),
                     bound: flow.bound.clone(),
+                    source: flow.source,
                     guided: flow.guided,
                     detail: flow.detail.clone(),
                     connected: edge.stream.is_some(),
@@ -338,10 +398,14 @@ impl Registry {
             return Vec::new();
         };
         let mut effects = Vec::new();
-        let (bound, detail) = match found {
-            Ok(bound) => (Some(bound), "waits for the first report".to_owned()),
-            Err(detail) => (None, detail),
+        let (bound, source, detail) = match found {
+            Ok(found) => {
+                let detail = "waits for the first report".to_owned();
+                (Some((found.node, found.ue)), Some(found.source), detail)
+            }
+            Err(detail) => (None, None, detail),
         };
+        entry.source = source;
         if entry.bound == bound && (bound.is_some() || entry.detail == detail) && !answer {
             return effects;
         }

@@ -3,6 +3,7 @@
 use crate::config;
 use policies::{GainPolicy, UeId};
 use proto::guidance::{RanUe, RegisterFlow, UeSelector, ran_ue, ue_selector::Selector};
+use proto::operations::{Binding, binding};
 use std::net::IpAddr;
 
 /// Longest `edge_id`, `flow_id` and node name, octets.
@@ -84,13 +85,9 @@ pub(super) fn registration(request: &RegisterFlow) -> Result<Registration, Strin
 fn target(selector: Option<&UeSelector>) -> Result<Target, String> {
     match selector.and_then(|selector| selector.selector.as_ref()) {
         None => Err("ue is missing: give ip_address, or ran with an identity of the UE".into()),
-        Some(Selector::IpAddress(text)) => text
-            .parse::<IpAddr>()
-            .map(|ip| Target::Ip(ip.to_canonical()))
-            .map_err(|_| {
-                let start: String = text.chars().take(64).collect();
-                format!("ue.ip_address {start:?} is neither an IPv4 nor an IPv6 address")
-            }),
+        Some(Selector::IpAddress(text)) => address(text)
+            .map(Target::Ip)
+            .map_err(|complaint| format!("ue.{complaint}")),
         Some(Selector::Ran(ue)) => ran_ue(ue),
     }
 }
@@ -117,6 +114,31 @@ fn ran_ue(ue: &RanUe) -> Result<Target, String> {
     Ok(Target::Ran {
         node: (!ue.node.is_empty()).then(|| ue.node.clone()),
         ue: id,
+    })
+}
+
+/// Checks what an operator says of an address: the address, and the node and identity of its UE.
+pub(crate) fn binding(binding: &Binding) -> Result<(IpAddr, Option<String>, UeId), String> {
+    let address = address(&binding.ip_address)?;
+    let id = match binding.ue {
+        Some(binding::Ue::CRnti(rnti)) => Some(ran_ue::Id::CRnti(rnti)),
+        Some(binding::Ue::AmfUeNgapId(id)) => Some(ran_ue::Id::AmfUeNgapId(id)),
+        Some(binding::Ue::RanUeId(id)) => Some(ran_ue::Id::RanUeId(id)),
+        None => None,
+    };
+    let node = binding.node.clone();
+    match ran_ue(&RanUe { node, id })? {
+        Target::Ran { node, ue } => Ok((address, node, ue)),
+        Target::Ip(_) => Err("the UE is missing".into()),
+    }
+}
+
+/// Reads an address.
+pub(crate) fn address(text: &str) -> Result<IpAddr, String> {
+    let address = text.parse::<IpAddr>().map(|ip| ip.to_canonical());
+    address.map_err(|_| {
+        let start: String = text.chars().take(64).collect();
+        format!("ip_address {start:?} is neither an IPv4 nor an IPv6 address")
     })
 }
 

@@ -1,19 +1,22 @@
-//! `cantor.operations.v1`: nodes, UEs, flows, decisions. Read-only.
+//! `cantor.operations.v1`: nodes, UEs, flows, decisions, and which UE has which address.
 
 use super::ReadinessWatch;
 use super::metrics::model_name;
 use crate::cell::view::View;
 use crate::cell::{CellHandle, DecisionRecord, core::UeView};
-use crate::guidance::hub::{HubHandle, Stopping};
+use crate::guidance::hub::{HubHandle, Message, Stopping};
 use crate::guidance::registry::FlowView;
+use crate::guidance::{BindingView, Source, address, binding};
 use crate::ran::{SubscriptionState, SubscriptionStatus};
 use crate::store::Store;
 use futures_util::{Stream, StreamExt as _, future};
+use policies::UeId;
 use proto::operations::{
-    Decision, EdgeReport, Flow, GetStatusRequest, ListFlowsRequest, ListFlowsResponse,
+    BindRequest, BindResponse, Binding, Decision, EdgeReport, Flow, GetStatusRequest,
+    ListBindingsRequest, ListBindingsResponse, ListFlowsRequest, ListFlowsResponse,
     ListNodesRequest, ListNodesResponse, ListUesRequest, ListUesResponse, Node, RanFunction,
-    Status as XappStatus, Subscription, Ue, WatchDecisionsRequest, WatchDecisionsResponse,
-    operations_service_server::OperationsService,
+    Status as XappStatus, Subscription, Ue, UnbindRequest, UnbindResponse, WatchDecisionsRequest,
+    WatchDecisionsResponse, operations_service_server::OperationsService,
 };
 use std::pin::Pin;
 use std::sync::Arc;
@@ -137,6 +140,55 @@ impl OperationsService for Operations {
         let decisions = decisions.take_until(self.stop.clone().cancelled_owned());
         Ok(Response::new(Box::pin(decisions)))
     }
+
+    async fn bind(&self, request: Request<BindRequest>) -> Result<Response<BindResponse>, Status> {
+        let asked = request.into_inner().binding.unwrap_or_default();
+        let (address, node, ue) = binding(&asked).map_err(Status::invalid_argument)?;
+        let message = Message::Bind(address, node, ue);
+        self.hub.send(message).await.map_err(stopping)?;
+        Ok(Response::new(BindResponse {}))
+    }
+
+    async fn unbind(
+        &self,
+        request: Request<UnbindRequest>,
+    ) -> Result<Response<UnbindResponse>, Status> {
+        let text = request.into_inner().ip_address;
+        let address = address(&text).map_err(Status::invalid_argument)?;
+        if !self.hub.unbind(address).await.map_err(stopping)? {
+            return Err(Status::not_found(format!(
+                "{address} was not bound by an operator"
+            )));
+        }
+        Ok(Response::new(UnbindResponse {}))
+    }
+
+    async fn list_bindings(
+        &self,
+        _: Request<ListBindingsRequest>,
+    ) -> Result<Response<ListBindingsResponse>, Status> {
+        let bindings = self.hub.bindings().await.map_err(stopping)?;
+        Ok(Response::new(ListBindingsResponse {
+            bindings: bindings.into_iter().map(known_binding).collect(),
+        }))
+    }
+}
+
+fn known_binding(view: BindingView) -> Binding {
+    use proto::operations::binding::Ue;
+    let ue = match view.ue {
+        UeId::CRnti(rnti) => Some(Ue::CRnti(rnti.into())),
+        UeId::AmfUeNgapId(id) => Some(Ue::AmfUeNgapId(id)),
+        UeId::RanUeId(id) => Some(Ue::RanUeId(id)),
+        UeId::CuUeF1apId(_) | UeId::CuCpUeE1apId(_) => None,
+    };
+    Binding {
+        ip_address: view.address.to_string(),
+        node: view.node.unwrap_or_default(),
+        ue,
+        source: view.source.name().into(),
+        confidence: view.source.confidence(),
+    }
 }
 
 fn stopping(stopping: Stopping) -> Status {
@@ -228,6 +280,8 @@ fn flow(view: FlowView, last: Option<&DecisionRecord>, now: Instant) -> Flow {
         last_decision: last.map(decision),
         connected: view.connected,
         last_report,
+        bound_by: view.source.map_or("", Source::name).into(),
+        confidence: view.source.and_then(Source::confidence),
     }
 }
 

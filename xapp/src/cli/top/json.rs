@@ -79,6 +79,8 @@ fn flow(flow: &Flow) -> Value {
         "detail": flow.detail,
         "node": flow.node,
         "ue": flow.ue,
+        "bound_by": flow.bound_by,
+        "confidence": flow.confidence,
         "connected": flow.connected,
         "last_decision": flow.last_decision.as_ref().map(decision),
         "last_report": flow.last_report.as_ref().map(report),

@@ -47,8 +47,8 @@ impl Panel {
                 ">AGE", "STATE", "NODE",
             ],
             Self::Flows => &[
-                "FLOW", "EDGE", "STATE", "UE", "POLICY", ">RATE", ">PRBS", ">TARGET", ">GOODPUT",
-                ">DELAY", ">P99", ">LOST", "DETAIL",
+                "FLOW", "EDGE", "STATE", "UE", "BOUND BY", "POLICY", ">RATE", ">PRBS", ">TARGET",
+                ">GOODPUT", ">DELAY", ">P99", ">LOST", "DETAIL",
             ],
             Self::Decisions => &[
                 ">AGE", "FLOW", "UE", "POLICY", ">RATE", ">CHANGE", ">PRBS", ">TARGET", ">ACTIVE",
@@ -272,6 +272,7 @@ fn flow(flow: &Flow) -> Vec<Field> {
         text_field(&flow.edge_id),
         state,
         text_field(&flow.ue),
+        text_field(&bound_by(flow)),
         text_field(last.map_or("", |d| &d.controller)),
         shown(last.map(|d| d.rate_bps as f64), units::rate),
         number(last.and_then(|d| d.prbs), 1),
@@ -284,6 +285,13 @@ fn flow(flow: &Flow) -> Vec<Field> {
         }),
         text_field(detail),
     ]
+}
+
+fn bound_by(flow: &Flow) -> String {
+    match flow.confidence {
+        Some(confidence) => format!("{} {:.0} %", flow.bound_by, confidence * 100.0),
+        None => flow.bound_by.clone(),
+    }
 }
 
 fn decision(decision: &Decision, now_us: i64) -> Vec<Field> {

@@ -72,6 +72,8 @@ fn snapshot() -> Snapshot {
             flow_id: "video-7".into(),
             state: "bound".into(),
             ue: "rnti:f0db".into(),
+            bound_by: "traffic".into(),
+            confidence: Some(0.99),
             connected: true,
             last_decision: Some(decision("video-7", 5, 41_000_000)),
             last_report: Some(EdgeReport {
@@ -339,6 +341,27 @@ impl OperationsService for Fake {
         });
         let decisions = futures_util::stream::iter(made).chain(futures_util::stream::pending());
         Ok(tonic::Response::new(Box::pin(decisions)))
+    }
+
+    async fn bind(
+        &self,
+        _: tonic::Request<BindRequest>,
+    ) -> Result<tonic::Response<BindResponse>, tonic::Status> {
+        Err(tonic::Status::unimplemented("not asked by top"))
+    }
+
+    async fn unbind(
+        &self,
+        _: tonic::Request<UnbindRequest>,
+    ) -> Result<tonic::Response<UnbindResponse>, tonic::Status> {
+        Err(tonic::Status::unimplemented("not asked by top"))
+    }
+
+    async fn list_bindings(
+        &self,
+        _: tonic::Request<ListBindingsRequest>,
+    ) -> Result<tonic::Response<ListBindingsResponse>, tonic::Status> {
+        Err(tonic::Status::unimplemented("not asked by top"))
     }
 }
 

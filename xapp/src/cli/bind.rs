@@ -1,0 +1,153 @@
+//! `cantor bind`: says which UE an IP address belongs to.
+
+use anyhow::Context as _;
+use clap::ArgGroup;
+use proto::operations::operations_service_client::OperationsServiceClient;
+use proto::operations::{BindRequest, Binding, ListBindingsRequest, UnbindRequest, binding::Ue};
+use std::net::IpAddr;
+use std::time::Duration;
+use tonic::transport::{Channel, Endpoint};
+
+const EXAMPLES: &str = "\
+Examples:
+  cantor bind --list
+  cantor bind 10.45.0.2 --c-rnti 0xf0db
+  cantor bind 10.45.0.2 --amf-ue-ngap-id 112358132134 --node gnb:001-01:00000e00/32
+  cantor bind 10.45.0.2 --remove
+
+What is bound here goes before the configuration's [[binding]] tables and before what the traffic tells,
+and is forgotten when Cantor ends. UEs get new C-RNTIs with each handover and reconnection.";
+
+const TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Say which UE an IP address belongs to, or list what is known
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+#[command(group = ArgGroup::new("what").required(true).args(["c_rnti", "amf_ue_ngap_id", "ran_ue_id", "remove", "list"]))]
+pub struct Args {
+    /// IP address of the UE
+    #[arg(value_name = "ADDRESS", required_unless_present = "list")]
+    address: Option<IpAddr>,
+
+    /// C-RNTI, decimal or 0x-hexadecimal
+    #[arg(long, value_parser = parse_rnti)]
+    c_rnti: Option<u16>,
+
+    /// AMF UE NGAP ID
+    #[arg(long, value_name = "ID")]
+    amf_ue_ngap_id: Option<u64>,
+
+    /// RAN UE ID of E2SM-KPM, as a number
+    #[arg(long, value_name = "ID")]
+    ran_ue_id: Option<u64>,
+
+    /// E2 node of the UE as `cantor top` names it; without it, the one node where such a UE is
+    #[arg(long, conflicts_with_all = ["remove", "list"])]
+    node: Option<String>,
+
+    /// Take an earlier binding of the address back
+    #[arg(long)]
+    remove: bool,
+
+    /// List all known addresses, their UEs, and how they are known
+    #[arg(long, conflicts_with = "address")]
+    list: bool,
+
+    /// Operations API of the xApp
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "CANTOR_XAPP",
+        default_value = "http://127.0.0.1:50051"
+    )]
+    xapp: String,
+}
+
+impl Args {
+    pub(super) fn execute(self) -> anyhow::Result<()> {
+        super::runtime()?.block_on(self.run())
+    }
+
+    async fn run(self) -> anyhow::Result<()> {
+        let endpoint = Endpoint::from_shared(self.xapp.clone())
+            .with_context(|| format!("--xapp {}", self.xapp))?
+            .connect_timeout(TIMEOUT)
+            .timeout(TIMEOUT);
+        let channel = endpoint
+            .connect()
+            .await
+            .with_context(|| format!("no answer from the xApp at {}", self.xapp))?;
+        let mut client = OperationsServiceClient::new(channel);
+        match self.address {
+            None => list(&mut client).await,
+            Some(address) if self.remove => {
+                let ip_address = address.to_string();
+                let request = UnbindRequest { ip_address };
+                client.unbind(request).await.map_err(plain)?;
+                println!("{address} is not bound any more");
+                Ok(())
+            }
+            Some(address) => {
+                let ue = self
+                    .c_rnti
+                    .map(|rnti| Ue::CRnti(rnti.into()))
+                    .or(self.amf_ue_ngap_id.map(Ue::AmfUeNgapId))
+                    .or(self.ran_ue_id.map(Ue::RanUeId));
+                let binding = Binding {
+                    ip_address: address.to_string(),
+                    node: self.node.unwrap_or_default(),
+                    ue,
+                    ..Binding::default()
+                };
+                let text = ue_text(&binding);
+                let request = BindRequest {
+                    binding: Some(binding),
+                };
+                client.bind(request).await.map_err(plain)?;
+                println!("{address} is bound to {text}");
+                Ok(())
+            }
+        }
+    }
+}
+
+async fn list(client: &mut OperationsServiceClient<Channel>) -> anyhow::Result<()> {
+    let answer = client.list_bindings(ListBindingsRequest {}).await;
+    let bindings = answer.map_err(plain)?.into_inner().bindings;
+    println!("{:<40} {:<24} {:<14} NODE", "ADDRESS", "UE", "BOUND BY");
+    for binding in bindings {
+        let by = match binding.confidence {
+            Some(confidence) => format!("{} {:.0} %", binding.source, confidence * 100.0),
+            None => binding.source.clone(),
+        };
+        let node = if binding.node.is_empty() {
+            "any"
+        } else {
+            &binding.node
+        };
+        let ue = ue_text(&binding);
+        println!("{:<40} {ue:<24} {by:<14} {node}", binding.ip_address);
+    }
+    Ok(())
+}
+
+fn ue_text(binding: &Binding) -> String {
+    match binding.ue {
+        Some(Ue::CRnti(rnti)) => format!("rnti:{rnti:04x}"),
+        Some(Ue::AmfUeNgapId(id)) => format!("amf:{id}"),
+        Some(Ue::RanUeId(id)) => format!("ran:{id:016x}"),
+        None => "-".into(),
+    }
+}
+
+fn plain(status: tonic::Status) -> anyhow::Error {
+    anyhow::anyhow!("{}", status.message().to_owned())
+}
+
+fn parse_rnti(text: &str) -> Result<u16, String> {
+    let number = match text.strip_prefix("0x") {
+        Some(hex) => u16::from_str_radix(hex, 16),
+        None => text.parse(),
+    };
+    number.map_err(|_| format!("{text:?} is not a C-RNTI; write one like 61659 or 0xf0db"))
+}
