@@ -9,6 +9,7 @@
 //! - [`channel`], [`linkmodel`]: SINR over time, and what a block of a given MCS makes of it.
 //! - [`senders`], [`tcp`]: congestion controls, and the transport around them.
 //! - [`simulation`], [`scenario`], [`results`]: cell, UEs and flows of every kind in virtual time, from a TOML file.
+//! - [`runs`]: many of them on all cores.
 //! - [`link`], [`testbed`]: a wired bottleneck, and flows over it.
 //! - [`random`]: random streams, one per purpose.
 #![forbid(unsafe_code)]
@@ -28,6 +29,7 @@ pub mod radio;
 pub mod random;
 pub mod results;
 pub mod rlc;
+pub mod runs;
 pub mod scenario;
 pub mod senders;
 pub mod simulation;

@@ -23,6 +23,7 @@ struct Cli {
 enum Command {
     Cell(command::cell::Args),
     Run(command::run::Args),
+    Reproduce(command::reproduce::Args),
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Cell(args) => command::cell::run(args),
         Command::Run(args) => command::run::run(args),
+        Command::Reproduce(args) => command::reproduce::run(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,12 +6,14 @@ use std::fmt::Write as _;
 /// One line of a chart.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
-    /// Name in the legend.
+    /// Name in the legend; without one it is not there.
     pub label: String,
     /// Points in drawing order. Points that are not finite are left out.
     pub points: Vec<(f64, f64)>,
     /// Drawn thin and grey: a target or limit, not a measurement.
     pub reference: bool,
+    /// Drawn as separate points instead of a line.
+    pub marks: bool,
 }
 
 /// A line chart.
@@ -25,6 +27,8 @@ pub struct Chart {
     pub y_label: String,
     /// Logarithmic vertical axis; points at or below zero are left out.
     pub y_log: bool,
+    /// The horizontal axis runs from right to left.
+    pub x_reversed: bool,
     /// The lines.
     pub series: Vec<Series>,
 }
@@ -121,7 +125,8 @@ impl Chart {
             (74, 8),
         )?;
         let mut left = 74;
-        for (series, style) in self.series.iter().zip(self.styles()) {
+        let named = self.series.iter().zip(self.styles());
+        for (series, style) in named.filter(|(series, _)| !series.label.is_empty()) {
             area.draw(&PathElement::new([(left, 40), (left + 18, 40)], style))?;
             area.draw_text(&series.label, &font, (left + 23, 33))?;
             // The width of a text is not known without a font: an average one per letter.
@@ -135,7 +140,10 @@ impl Chart {
         root.fill(&WHITE)?;
         let (head, body) = root.split_vertically(HEAD_HEIGHT);
         self.draw_head(&head)?;
-        let (x, y) = self.ranges();
+        let (mut x, y) = self.ranges();
+        if self.x_reversed {
+            x.reverse();
+        }
         let mut builder = ChartBuilder::on(&body);
         builder
             .margin(10)
@@ -157,7 +165,15 @@ impl Chart {
                     .draw()?;
                 for (series, style) in self.series.iter().zip(self.styles()) {
                     let points = series.points.iter().copied().filter(|p| self.usable(*p));
-                    chart.draw_series(LineSeries::new(points, style))?;
+                    match series.marks {
+                        true => {
+                            let style = style.filled();
+                            chart.draw_series(points.map(|p| Circle::new(p, 4, style)))?;
+                        }
+                        false => {
+                            chart.draw_series(LineSeries::new(points, style))?;
+                        }
+                    }
                 }
             }};
         }
@@ -169,6 +185,19 @@ impl Chart {
         root.present()?;
         Ok(())
     }
+}
+
+/// The cumulative distribution of some values as at most `points` points of (value, share of the values up to it).
+pub fn cumulative(mut values: Vec<f64>, points: usize) -> Vec<(f64, f64)> {
+    values.sort_by(f64::total_cmp);
+    let count = values.len();
+    let points = points.min(count);
+    (1..=points)
+        .map(|i| {
+            let rank = i * count / points;
+            (values[rank - 1], rank as f64 / count as f64)
+        })
+        .collect()
 }
 
 /// An HTML page in one file: no scripts, nothing loaded from elsewhere.
@@ -204,6 +233,11 @@ impl Page {
     /// Adds a paragraph of plain text.
     pub fn paragraph(&mut self, text: &str) {
         let _ = writeln!(self.html, "<p>{}</p>", escape(text));
+    }
+
+    /// Adds plain text that keeps its columns.
+    pub fn preformatted(&mut self, text: &str) {
+        let _ = writeln!(self.html, "<pre>{}</pre>", escape(text));
     }
 
     /// Adds a table; the first column is text, the others are figures.
@@ -258,8 +292,9 @@ mod tests {
             series: vec![Series {
                 label: "flow".into(),
                 points: points.to_vec(),
-                reference: false,
+                ..Series::default()
             }],
+            ..Chart::default()
         }
     }
 
@@ -271,6 +306,14 @@ mod tests {
         );
         assert_eq!(c.ranges(), ([1.0, 3.0], [5.0 / 1.5, 75.0]));
         assert!(c.svg().expect("drawn").contains("<polyline"));
+    }
+
+    #[test]
+    fn a_distribution_ends_at_its_largest_value() {
+        let values = vec![4.0, 1.0, 3.0, 2.0];
+        assert_eq!(cumulative(values.clone(), 2), [(2.0, 0.5), (4.0, 1.0)]);
+        assert_eq!(cumulative(values, 9).len(), 4);
+        assert!(cumulative(Vec::new(), 9).is_empty());
     }
 
     #[test]

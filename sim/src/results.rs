@@ -225,26 +225,72 @@ impl FlowResults {
         }
     }
 
+    /// When it started and stopped.
+    pub fn life(&self) -> (Duration, Duration) {
+        (self.start, self.stop)
+    }
+
     /// The part of its life between two times, from the report intervals: goodput, loss, delay per report.
     pub fn window(&self, from: Duration, to: Duration) -> WindowSummary {
-        let rows: Vec<&ReportRow> = self
-            .rows
-            .iter()
-            .filter(|r| r.at > from && r.at <= to)
-            .collect();
-        let seconds = (to - from).as_secs_f64();
-        let received: u64 = rows.iter().map(|r| r.received_bytes).sum();
-        let (packets, lost): (u64, u64) = rows
-            .iter()
-            .fold((0, 0), |(p, l), r| (p + r.packets, l + r.lost));
-        let sent: u64 = rows.iter().map(|r| r.sent_bytes).sum();
-        let filled = rows.iter().filter(|r| r.packets > 0);
+        let mut pool = Pool::default();
+        let rows = self.rows.iter();
+        pool.add(rows.filter(|r| r.at > from && r.at <= to));
+        pool.summary((to - from).as_secs_f64())
+    }
+}
+
+/// Report intervals taken together: of several flows, seeds or times.
+#[derive(Clone, Debug, Default)]
+pub struct Pool {
+    sent: u64,
+    received: u64,
+    packets: u64,
+    lost: u64,
+    prbs: f64,
+    rows: u64,
+    delays_s: Vec<f64>,
+}
+
+impl Pool {
+    /// Adds report intervals.
+    pub fn add<'a>(&mut self, rows: impl IntoIterator<Item = &'a ReportRow>) {
+        for row in rows {
+            self.sent += row.sent_bytes;
+            self.received += row.received_bytes;
+            self.packets += row.packets;
+            self.lost += row.lost;
+            self.prbs += row.prbs;
+            self.rows += 1;
+            if row.packets > 0 {
+                self.delays_s.push(row.delay_mean_s);
+            }
+        }
+    }
+
+    /// Adds another pool.
+    pub fn merge(&mut self, other: Self) {
+        self.sent += other.sent;
+        self.received += other.received;
+        self.packets += other.packets;
+        self.lost += other.lost;
+        self.prbs += other.prbs;
+        self.rows += other.rows;
+        self.delays_s.extend(other.delays_s);
+    }
+
+    /// Mean one-way delays of the intervals in which packets were received, s.
+    pub fn delays_s(&self) -> &[f64] {
+        &self.delays_s
+    }
+
+    /// What they come to, over `seconds` of time.
+    pub fn summary(&self, seconds: f64) -> WindowSummary {
         WindowSummary {
-            goodput_mbps: received as f64 * 8e-6 / seconds,
-            sent_mbps: sent as f64 * 8e-6 / seconds,
-            loss_percent: 100.0 * lost as f64 / (packets + lost).max(1) as f64,
-            report_delay: DelaySummary::of_seconds(filled.map(|r| r.delay_mean_s).collect()),
-            prbs: rows.iter().map(|r| r.prbs).sum::<f64>() / rows.len().max(1) as f64,
+            goodput_mbps: self.received as f64 * 8e-6 / seconds,
+            sent_mbps: self.sent as f64 * 8e-6 / seconds,
+            loss_percent: 100.0 * self.lost as f64 / (self.packets + self.lost).max(1) as f64,
+            report_delay: DelaySummary::of_seconds(self.delays_s.clone()),
+            prbs: self.prbs / self.rows.max(1) as f64,
         }
     }
 }

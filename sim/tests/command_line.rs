@@ -128,3 +128,55 @@ fn the_example_holds_the_defaults() {
         );
     }
 }
+
+#[test]
+fn a_run_writes_tidy_files_and_charts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let output = cantor_sim()
+        .args(["run", "prism-validate", "--seeds", "2", "--json"])
+        .args(["--set", "duration_s=4", "--set", "flows.1.start_s=1"])
+        .args(["--sweep", "flows.guided.k=[0.5, 1]"])
+        .arg("--out")
+        .arg(path("out"))
+        .arg("--plots")
+        .arg(path("plots"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let rows: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = rows.as_array().unwrap();
+    // Two variants, two seeds, two flows.
+    assert_eq!(rows.len(), 8);
+    assert_eq!(rows[4]["variant"], "flows.guided.k=1");
+    assert_eq!(rows[4]["gains"][0]["mbps_per_prb"], 1.0);
+    for file in ["flows.csv", "gains.csv", "reports.csv"] {
+        let text = std::fs::read_to_string(path("out").join(file)).unwrap();
+        let columns = text.lines().next().unwrap().split(',').count();
+        assert!(text.lines().count() > 4, "{file}");
+        assert!(
+            text.lines().all(|line| line.split(',').count() == columns),
+            "{file}"
+        );
+    }
+    let page = std::fs::read_to_string(path("plots").join("index.html")).unwrap();
+    assert!(page.matches("<svg").count() > 10);
+    assert!(path("plots").join("throughput-delay.svg").exists());
+}
+
+#[test]
+fn figures_are_reproduced_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = cantor_sim()
+        .args(["reproduce", "rapid", "--only", "fig3", "--out"])
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    // K = 5 never settles.
+    assert!(text.contains("never / 5.0"), "{text}");
+    let document = std::fs::read_to_string(folder.path().join("reproduction.md")).unwrap();
+    assert!(document.contains("| never / 5.0 |"), "{document}");
+    assert!(folder.path().join("img/fig3a.svg").exists());
+}

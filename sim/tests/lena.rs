@@ -62,7 +62,10 @@ fn sweep(ues: usize, scheduler: SchedulerKind, buffer: u64, mbps: f64) -> Vec<Wi
 #[test]
 fn fig2_prb_use_knee_and_delay_are_those_of_the_reference() {
     let mut rows = 0;
-    for line in include_str!("reference/a_fig2_sweep.csv").lines().skip(1) {
+    for line in include_str!("../reference/ns3_rapid_fig2.csv")
+        .lines()
+        .skip(1)
+    {
         let fields: Vec<&str> = line.split(',').collect();
         let number = |at: usize| fields[at].parse::<f64>().unwrap();
         if number(4) != 0.0 {
@@ -111,6 +114,7 @@ fn rapid(k: f64, control_interval: f64) -> Vec<ReportRow> {
                 min_bps: 1e5,
                 max_bps: 1e9,
             },
+            anti_windup: None,
             payload: 1252,
         },
     };
@@ -132,7 +136,10 @@ type Trace = (String, f64, f64, Vec<(f64, f64)>);
 
 fn fig3_traces() -> Vec<Trace> {
     let mut traces: Vec<Trace> = Vec::new();
-    for line in include_str!("reference/fig3_traces.csv").lines().skip(1) {
+    for line in include_str!("../reference/ns3_rapid_fig3_traces.csv")
+        .lines()
+        .skip(1)
+    {
         let fields: Vec<&str> = line.split(',').collect();
         let number = |at: usize| fields[at].parse::<f64>().unwrap();
         if traces.last().is_none_or(|t| t.0 != fields[0]) {

@@ -1,7 +1,11 @@
 //! The subcommands.
 
 pub mod cell;
+pub mod reproduce;
 pub mod run;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use std::time::Duration;
 
 /// Why a command failed, and its exit code.
 pub struct Failure {
@@ -26,5 +30,14 @@ impl Failure {
             error: error.into(),
             code: 1,
         }
+    }
+}
+
+/// A progress bar over virtual time; it advances in milliseconds.
+fn progress_bar(total: Duration) -> ProgressBar {
+    let bar = ProgressBar::new(total.as_millis() as u64);
+    match ProgressStyle::with_template("{bar:40} {percent:>3} %  {eta} left") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
     }
 }

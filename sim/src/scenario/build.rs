@@ -6,13 +6,14 @@ use super::{
 use crate::cell::{Cell, CellConfig, UeConfig};
 use crate::channel::replay::Replay;
 use crate::channel::{Channel, Model};
+use crate::link::{Link, Opportunities, Service};
 use crate::random::{Xoshiro256PlusPlus, stream};
 use crate::senders::CongestionControl;
 use crate::senders::bbr1::Bbr1;
 use crate::senders::bbr3::Bbr3;
 use crate::senders::cubic::Cubic;
 use crate::senders::reminis::{Reminis, ReminisConfig};
-use crate::simulation::{Control, Delays, FlowConfig, SenderConfig, Simulation};
+use crate::simulation::{Control, Delays, FlowConfig, InCell, SenderConfig, Simulation};
 use crate::tcp::sender::TcpConfig;
 use policies::controller::RateBounds;
 use policies::rapid::{PrbStatistic, Rapid};
@@ -39,16 +40,41 @@ impl Scenario {
         for (ue, spec) in channels.enumerate() {
             cell.set_channel(ue, spec.channel(bandwidth_hz, seed, ue, folder)?);
         }
+        let links = self.links(folder)?;
         let flows = self.flows.iter().enumerate();
         let flows = flows
             .map(|(index, spec)| self.flow(spec, index, seed, cell.ue_count()))
             .collect::<Result<_, _>>()?;
-        Ok(Simulation::new(
-            cell,
-            self.delays.into(),
-            self.control.into(),
-            flows,
-        ))
+        let mut simulation = Simulation::new(cell, self.delays.into(), self.control.into(), flows);
+        for (ue, link) in links {
+            simulation.set_link(ue, link);
+        }
+        Ok(simulation)
+    }
+
+    /// The links of the UEs that are not reached through the cell.
+    fn links(&self, folder: &Path) -> Result<Vec<(usize, Link<InCell>)>, ScenarioError> {
+        let mut links = Vec::new();
+        let ues = self
+            .ues
+            .iter()
+            .flat_map(|ue| std::iter::repeat_n(ue, ue.count));
+        for (index, ue) in ues.enumerate() {
+            let Some(file) = &ue.mahimahi else { continue };
+            let service = Service::Trace(opportunities(file, folder)?);
+            links.push((index, Link::new(service, ue.queue_limit_bytes)));
+        }
+        let mut flows = self.flows.iter();
+        let blind = flows
+            .position(|flow| flow.sender.guided() && links.iter().any(|&(ue, _)| ue == flow.ue));
+        match blind {
+            None => Ok(links),
+            Some(flow) => Err(ScenarioError::Value {
+                key: format!("flows[{flow}].sender"),
+                reason: "a guided flow needs the cell's reports; its UE is not in the cell"
+                    .to_owned(),
+            }),
+        }
     }
 
     /// The cell's configuration: the profile's, overridden by what the scenario says.
@@ -186,6 +212,7 @@ impl Scenario {
                 min_bps: spec.min_mbps.unwrap_or(RATE_MBPS.0) * 1e6,
                 max_bps: spec.max_mbps.unwrap_or(RATE_MBPS.1) * 1e6,
             },
+            anti_windup: spec.anti_windup,
             payload,
         })
     }
@@ -194,7 +221,7 @@ impl Scenario {
 impl FlowSpec {
     /// A parameter that is given although the sender does not have it.
     fn foreign_parameter(&self) -> Option<&'static str> {
-        let guided = matches!(self.sender, SenderKind::Rapid | SenderKind::RapidPeak);
+        let guided = self.sender.guided();
         let given = [
             ("mbps", self.mbps.is_some(), self.sender == SenderKind::Cbr),
             ("k", self.k.is_some(), guided),
@@ -202,6 +229,7 @@ impl FlowSpec {
             ("initial_mbps", self.initial_mbps.is_some(), guided),
             ("min_mbps", self.min_mbps.is_some(), guided),
             ("max_mbps", self.max_mbps.is_some(), guided),
+            ("anti_windup", self.anti_windup.is_some(), guided),
             (
                 "tolerance_ms",
                 self.tolerance_ms.is_some(),

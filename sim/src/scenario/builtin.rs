@@ -1,7 +1,7 @@
 //! The built-in scenarios, by name.
 
 /// Names and texts.
-pub const BUILTIN: [(&str, &str); 4] = [
+pub const BUILTIN: [(&str, &str); 8] = [
     (
         "prism-test",
         include_str!("../../scenarios/prism-test.toml"),
@@ -13,6 +13,22 @@ pub const BUILTIN: [(&str, &str); 4] = [
     (
         "prism-train",
         include_str!("../../scenarios/prism-train.toml"),
+    ),
+    (
+        "rapid-fig2a",
+        include_str!("../../scenarios/rapid-fig2a.toml"),
+    ),
+    (
+        "rapid-fig2b",
+        include_str!("../../scenarios/rapid-fig2b.toml"),
+    ),
+    (
+        "rapid-fig3a",
+        include_str!("../../scenarios/rapid-fig3a.toml"),
+    ),
+    (
+        "rapid-fig3b",
+        include_str!("../../scenarios/rapid-fig3b.toml"),
     ),
     (
         "rapid-fig4",

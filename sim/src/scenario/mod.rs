@@ -20,8 +20,10 @@
 mod build;
 mod builtin;
 mod settings;
+mod sweep;
 
 pub use builtin::{BUILTIN, builtin};
+pub use sweep::{Selection, Variant};
 
 use crate::channel::mobility::Mobility;
 use crate::channel::pathloss::Budget;
@@ -126,6 +128,8 @@ pub struct UeSpec {
     pub queue_limit_bytes: u64,
     /// Their channel, if not the scenario's.
     pub channel: Option<ChannelSpec>,
+    /// Not in the cell, but behind a link that follows this mahimahi packet delivery trace, from the scenario's folder.
+    pub mahimahi: Option<PathBuf>,
 }
 
 impl Default for UeSpec {
@@ -134,6 +138,7 @@ impl Default for UeSpec {
             count: 1,
             queue_limit_bytes: 1_000_000,
             channel: None,
+            mahimahi: None,
         }
     }
 }
@@ -169,6 +174,11 @@ pub enum SenderKind {
 }
 
 impl SenderKind {
+    /// Its rate follows PRB reports.
+    pub fn guided(self) -> bool {
+        matches!(self, Self::Rapid | Self::RapidPeak)
+    }
+
     /// Name, as scenarios write it.
     pub fn name(self) -> &'static str {
         match self {
@@ -213,6 +223,8 @@ pub struct FlowSpec {
     pub min_mbps: Option<f64>,
     /// Ceiling of a guided flow's rate, Mbit/s.
     pub max_mbps: Option<f64>,
+    /// Ceiling of a guided flow's rate relative to what its UE was delivered in the last control interval; none if absent.
+    pub anti_windup: Option<f64>,
     /// Delay tolerance of Reminis, ms.
     pub tolerance_ms: Option<f64>,
     /// HyStart++ of CUBIC.
@@ -318,6 +330,14 @@ pub enum ScenarioError {
         file: PathBuf,
         /// Why.
         error: crate::channel::replay::ReplayError,
+    },
+    /// A trace of a link.
+    #[error("{}: {error}", file.display())]
+    LinkTrace {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        error: crate::link::TraceError,
     },
     /// A controller.
     #[error("scenario: flows[{flow}]: {error}")]

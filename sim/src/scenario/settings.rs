@@ -1,47 +1,56 @@
 //! Reading scenarios, and `--set key=value`.
 
-use super::{Scenario, ScenarioError, builtin};
+use super::{Scenario, ScenarioError, SenderKind, builtin};
+use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
+
+/// The text of a scenario, a file or a built-in one, and the folder from which its files are named.
+pub(super) fn read(name: &str) -> Result<(String, PathBuf), ScenarioError> {
+    let path = Path::new(name);
+    match builtin(name) {
+        Some(text) if !path.exists() => Ok((text.to_owned(), PathBuf::new())),
+        None if !path.exists() => Err(ScenarioError::Unknown {
+            name: name.to_owned(),
+        }),
+        _ => {
+            let text = std::fs::read_to_string(path).map_err(|error| ScenarioError::Read {
+                file: path.to_owned(),
+                error,
+            })?;
+            Ok((text, path.parent().map(Path::to_owned).unwrap_or_default()))
+        }
+    }
+}
 
 impl Scenario {
     /// Reads a scenario: a file, or a built-in one by its name; then applies settings of the form `key.path=value`. Also
     /// returns the folder from which its files are named.
     pub fn load(name: &str, settings: &[String]) -> Result<(Self, PathBuf), ScenarioError> {
-        let path = Path::new(name);
-        let (text, folder) = match builtin(name) {
-            Some(text) if !path.exists() => (text.to_owned(), PathBuf::new()),
-            None if !path.exists() => {
-                return Err(ScenarioError::Unknown {
-                    name: name.to_owned(),
-                });
-            }
-            _ => {
-                let text = std::fs::read_to_string(path).map_err(|error| ScenarioError::Read {
-                    file: path.to_owned(),
-                    error,
-                })?;
-                (text, path.parent().map(Path::to_owned).unwrap_or_default())
-            }
-        };
+        let (text, folder) = read(name)?;
         Ok((Self::parse(&text, settings)?, folder))
     }
 
-    /// Reads a scenario from text and applies settings.
+    /// Reads a scenario from text and applies settings. What it sweeps is left out: see [`super::Selection`].
     pub fn parse(text: &str, settings: &[String]) -> Result<Self, ScenarioError> {
         let mut table: Table = text.parse()?;
-        for setting in settings {
-            apply(&mut table, setting).map_err(|reason| ScenarioError::Setting {
-                setting: setting.clone(),
-                reason,
-            })?;
-        }
+        table.remove("sweep");
+        settings.iter().try_for_each(|s| apply(&mut table, s))?;
         Ok(Value::Table(table).try_into()?)
     }
 }
 
-/// Sets `a.b.2.c=value`; a value that is no TOML is a string. A number in the path is an index of an array, `*` all of it.
-fn apply(table: &mut Table, setting: &str) -> Result<(), String> {
+/// Applies one setting.
+pub(super) fn apply(table: &mut Table, setting: &str) -> Result<(), ScenarioError> {
+    change(table, setting).map_err(|reason| ScenarioError::Setting {
+        setting: setting.to_owned(),
+        reason,
+    })
+}
+
+/// Sets `a.b.2.c=value`; a value that is no TOML is a string. A number in the path is an index of an array, `*` all of it,
+/// `guided` the flows that are guided.
+fn change(table: &mut Table, setting: &str) -> Result<(), String> {
     let (key, value) = setting
         .split_once('=')
         .ok_or_else(|| "must be key=value".to_owned())?;
@@ -69,6 +78,14 @@ fn apply(table: &mut Table, setting: &str) -> Result<(), String> {
     }
 }
 
+/// In the place of an index: the flows whose sender is guided.
+const GUIDED: &str = "guided";
+
+fn is_guided(flow: &Value) -> bool {
+    let sender = flow.get("sender").cloned();
+    sender.is_some_and(|s| SenderKind::deserialize(s).is_ok_and(SenderKind::guided))
+}
+
 fn set(target: &mut Value, path: &[&str], value: &Value) -> Result<(), String> {
     let Some((&part, rest)) = path.split_first() else {
         *target = value.clone();
@@ -85,12 +102,18 @@ fn set(target: &mut Value, path: &[&str], value: &Value) -> Result<(), String> {
         Value::Array(array) if part == "*" => {
             array.iter_mut().try_for_each(|item| set(item, rest, value))
         }
+        Value::Array(array) if part == GUIDED => array
+            .iter_mut()
+            .filter(|item| is_guided(item))
+            .try_for_each(|item| set(item, rest, value)),
         Value::Array(array) => {
             let len = array.len();
             let index = part.parse::<usize>().ok();
             match index.and_then(|index| array.get_mut(index)) {
                 Some(item) => set(item, rest, value),
-                None => Err(format!("{part:?} must be an index below {len}, or *")),
+                None => Err(format!(
+                    "{part:?} must be an index below {len}, * or {GUIDED}"
+                )),
             }
         }
         _ => Err(format!("nothing named {part:?} can be there")),
@@ -101,7 +124,7 @@ fn set(target: &mut Value, path: &[&str], value: &Value) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "duration_s = 5\n[[ues]]\ncount = 2\n[[flows]]\nue = 0\nsender = 'cubic'\n[[flows]]\nue = 1\nsender = 'cbr'\nmbps = 3\n";
+    const TEXT: &str = "duration_s = 5\n[[ues]]\ncount = 2\n[[flows]]\nue = 0\nsender = 'cubic'\n[[flows]]\nue = 1\nsender = 'cbr'\nmbps = 3\n[[flows]]\nue = 1\nsender = 'rapid'\n";
 
     fn parse(settings: &[&str]) -> Result<Scenario, ScenarioError> {
         let settings: Vec<String> = settings.iter().map(|s| (*s).to_owned()).collect();
@@ -117,6 +140,7 @@ mod tests {
             "cell.profile=lena",
             "flows.0.sender=bbr1",
             "control.target_factor=0.8",
+            "flows.guided.k=2",
         ])
         .unwrap();
         assert_eq!(scenario.duration_s, 7.5);
@@ -124,12 +148,14 @@ mod tests {
         assert_eq!(scenario.ues[0].queue_limit_bytes, 300_000);
         assert_eq!(scenario.cell["profile"].as_str(), Some("lena"));
         assert_eq!(scenario.control.target_factor, 0.8);
+        let gains = scenario.flows.iter().map(|flow| flow.k);
+        assert_eq!(gains.collect::<Vec<_>>(), [None, None, Some(2.0)]);
     }
 
     #[test]
     fn mistakes_are_named() {
         let message = |setting: &str| parse(&[setting]).unwrap_err().to_string();
-        assert!(message("flows.7.mbps=4").contains("below 2"));
+        assert!(message("flows.7.mbps=4").contains("below 3"));
         assert!(message("duration_s").contains("key=value"));
         assert!(message("flows.0.speed=4").contains("speed"));
         assert!(message("duration_s.x=4").contains("\"x\""));

@@ -116,6 +116,9 @@ impl Controlled {
             };
             report.prbs = report.prbs.map(|prbs| prbs * scale);
             report.retx_prbs = report.retx_prbs.map(|prbs| prbs * scale);
+            if let Some(link) = &ues[ue].link {
+                report.queue_bytes = Some(link.queued());
+            }
             for (index, flow) in flows.iter_mut().enumerate().filter(|(_, f)| f.ue() == ue) {
                 flow.results.end_window(row(now, &report, flow.rate_bps()));
                 if !flow.guided() || !flow.active(now) {

@@ -33,6 +33,8 @@ pub enum SenderConfig {
         controller: Box<dyn Controller>,
         /// Bounds of its rate.
         bounds: RateBounds,
+        /// Ceiling of its rate relative to what was delivered in the last control interval.
+        anti_windup: Option<f64>,
         /// Payload of a packet, octets.
         payload: u32,
     },
@@ -76,7 +78,28 @@ enum Sender {
 struct Guide {
     controller: Box<dyn Controller>,
     bounds: RateBounds,
+    anti_windup: Option<f64>,
     reports: Vec<UeReport>,
+}
+
+impl Guide {
+    /// The bounds of the interval that ends.
+    fn bounds_now(&self) -> RateBounds {
+        let RateBounds { min_bps, max_bps } = self.bounds;
+        let Some(factor) = self.anti_windup else {
+            return self.bounds;
+        };
+        let octets: u64 = self.reports.iter().filter_map(|r| r.delivered_bytes).sum();
+        let seconds: f64 = self.reports.iter().map(|r| r.length.as_secs_f64()).sum();
+        if seconds == 0.0 {
+            return self.bounds;
+        }
+        let delivered_bps = 8.0 * octets as f64 / seconds;
+        RateBounds {
+            min_bps,
+            max_bps: max_bps.min(factor * delivered_bps).max(min_bps),
+        }
+    }
 }
 
 /// A running flow.
@@ -118,12 +141,14 @@ impl Flow {
             SenderConfig::Guided {
                 controller,
                 bounds,
+                anti_windup,
                 payload,
             } => {
                 let rate = bounds.clamp(controller.rate_bps());
                 let guide = Guide {
                     controller,
                     bounds,
+                    anti_windup,
                     reports: Vec::new(),
                 };
                 paced(rate, payload, Some(guide))
@@ -325,7 +350,7 @@ impl Flow {
             now,
             reports: &guide.reports,
             target,
-            bounds: guide.bounds,
+            bounds: guide.bounds_now(),
         });
         guide.reports.clear();
         pacer.set_rate(now, decision.rate_bps);

@@ -9,18 +9,21 @@
 
 mod control;
 pub mod flow;
+mod own_link;
 mod ue;
 
 pub use control::{Control, Feedback, PrbDenominator};
 pub use flow::{FlowConfig, SenderConfig};
 
 use crate::cell::Cell;
+use crate::results::FlowResults;
 use crate::rlc::{Fate, Packet};
 use crate::tcp::Acknowledgement;
 use control::Controlled;
 use flow::{Emission, Flow};
 use std::time::Duration;
-use ue::{InCell, UeState, UplinkItem};
+pub use ue::InCell;
+use ue::{UeState, UplinkItem};
 
 /// Delays of the parts around the cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,6 +92,11 @@ impl Simulation {
         &self.flows
     }
 
+    /// What the flows achieved.
+    pub fn into_results(self) -> Vec<FlowResults> {
+        self.flows.into_iter().map(|flow| flow.results).collect()
+    }
+
     /// Virtual time.
     pub fn now(&self) -> Duration {
         self.cell.duration(self.cell.slot())
@@ -104,6 +112,7 @@ impl Simulation {
     fn run_slot(&mut self) {
         let start = self.now();
         self.run_flows(start);
+        self.run_links(start);
         self.cell.run_slot();
         self.receive(start);
         self.receive_uplink(start + self.slot);
@@ -116,6 +125,9 @@ impl Simulation {
         let lead = self.slot * self.delays.scheduling_slots as u32 + self.delays.wired;
         for (index, flow) in self.flows.iter_mut().enumerate() {
             flow.run_until(now);
+            if self.ues[flow.ue()].link.is_some() {
+                continue;
+            }
             while let Some(emission) = flow.arrived_by(now, lead) {
                 let Emission {
                     segment,
@@ -177,7 +189,7 @@ impl Simulation {
 
     fn acknowledge(&mut self, flow: usize, at: Duration, ack: Acknowledgement) {
         let ue = self.flows[flow].ue();
-        if self.uplink_in_cell {
+        if self.uplink_in_cell && self.ues[ue].link.is_none() {
             let len = ack.wire_octets();
             self.ues[ue].uplink.push_back(UplinkItem::Ack(flow, ack));
             self.cell.enqueue_uplink(ue, Packet { id: 0, len });

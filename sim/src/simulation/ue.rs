@@ -1,16 +1,17 @@
 //! What the simulation keeps of a UE: its packets in the cell, and its uplink data on its way.
 
+use crate::link::Link;
 use crate::tcp::{Acknowledgement, Segment};
 use policies::report::UeReport;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// A packet in the cell.
+/// A packet in the cell, or in the link that takes its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct InCell {
-    pub flow: usize,
-    pub segment: Segment,
-    pub sent_at: Duration,
+pub struct InCell {
+    pub(super) flow: usize,
+    pub(super) segment: Segment,
+    pub(super) sent_at: Duration,
 }
 
 /// Uplink data on its way.
@@ -29,6 +30,8 @@ pub(super) struct UeState {
     base: u64,
     /// Uplink data in the order in which it was handed to the cell.
     pub uplink: VecDeque<UplinkItem>,
+    /// What takes the place of the cell.
+    pub link: Option<Link<InCell>>,
 }
 
 impl UeState {

@@ -38,6 +38,7 @@ fn chart(title: &str, y_label: &str, y_log: bool, series: Vec<Line>) -> Chart {
         y_label: y_label.to_owned(),
         y_log,
         series,
+        ..Chart::default()
     }
 }
 
@@ -45,7 +46,7 @@ fn line(label: String, points: Vec<(f64, f64)>) -> Line {
     Line {
         label,
         points,
-        reference: false,
+        ..Line::default()
     }
 }
 
@@ -101,6 +102,7 @@ fn prbs(guided: &Series) -> Chart {
             label: "target".to_owned(),
             points: points.collect(),
             reference: true,
+            ..Line::default()
         });
     }
     chart("PRBs used of each 100 ms", "PRBs per slot", false, lines)

@@ -1,0 +1,159 @@
+//! `cantor-sim run`: a scenario in virtual time, over several seeds and swept values, on all cores.
+
+mod files;
+mod plots;
+mod table;
+
+use super::{Failure, progress_bar};
+use clap::Args as ClapArgs;
+use sim::results::{FlowResults, Summary, jain_index};
+use sim::runs::{self, Job};
+use sim::scenario::{BUILTIN, Scenario, Selection, SenderKind};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Run a scenario in virtual time
+#[derive(ClapArgs)]
+pub struct Args {
+    /// Scenario file, or the name of a built-in one (`--list` names them)
+    #[arg(required_unless_present = "list")]
+    scenario: Option<String>,
+    /// List the built-in scenarios
+    #[arg(long)]
+    list: bool,
+    /// Print the text of the scenario, as a start for one's own
+    #[arg(long, conflicts_with = "list")]
+    show: bool,
+    /// Change a setting: key.path=value; a number is an index of an array, * all of it
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+    /// Run once for each of several values of a setting; several sweeps multiply
+    #[arg(long = "sweep", value_name = "KEY=[VALUE, …]")]
+    sweeps: Vec<String>,
+    /// Sender of all guided flows
+    #[arg(long, value_enum)]
+    policy: Option<Policy>,
+    /// Number of runs, with seeds that count up from the scenario's
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    seeds: u64,
+    /// Folder for flows.csv, reports.csv, gains.csv and flows.json
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Folder for charts: index.html, and each as SVG
+    #[arg(long, value_name = "FOLDER")]
+    plots: Option<PathBuf>,
+    /// Print the results as JSON instead of a table
+    #[arg(long)]
+    json: bool,
+    /// Threads; by default one per core
+    #[arg(long)]
+    threads: Option<usize>,
+}
+
+/// What decides about the rates of guided flows.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Policy {
+    Rapid,
+    RapidPeak,
+}
+
+impl From<Policy> for SenderKind {
+    fn from(policy: Policy) -> Self {
+        match policy {
+            Policy::Rapid => Self::Rapid,
+            Policy::RapidPeak => Self::RapidPeak,
+        }
+    }
+}
+
+/// One run.
+struct Run<'a> {
+    variant: &'a str,
+    seed: u64,
+    flows: Vec<FlowResults>,
+    summaries: Vec<Summary>,
+    /// Jain's index of the goodputs.
+    jain: f64,
+}
+
+pub fn run(args: Args) -> Result<(), Failure> {
+    if args.list {
+        return list();
+    }
+    let selection = Selection {
+        name: args.scenario.unwrap_or_default(),
+        settings: args.settings,
+        sweeps: args.sweeps,
+        policy: args.policy.map(SenderKind::from),
+    };
+    if args.show {
+        print!("{}", selection.text().map_err(Failure::usage)?);
+        return Ok(());
+    }
+    let (variants, folder) = selection.variants().map_err(Failure::usage)?;
+    let mut jobs = Vec::new();
+    for variant in &variants {
+        let scenario = &variant.scenario;
+        // Whatever is wrong is told before the first run.
+        scenario
+            .build(scenario.seed, &folder)
+            .map_err(Failure::usage)?;
+        for seed in scenario.seed..scenario.seed.saturating_add(args.seeds) {
+            jobs.push(Job {
+                scenario,
+                folder: &folder,
+                seed,
+            });
+        }
+    }
+    let total: Duration = jobs.iter().map(Job::duration).sum();
+    let bar = progress_bar(total);
+    let started = Instant::now();
+    let runs = runs::run_all(
+        &jobs,
+        args.threads.unwrap_or_else(runs::cores),
+        |done| bar.inc(done.as_millis() as u64),
+        |index, flows| {
+            let end = jobs[index].duration();
+            let summaries: Vec<Summary> = flows.iter().map(|f| f.summary(end)).collect();
+            let goodputs: Vec<f64> = summaries.iter().map(|s| s.goodput_mbps).collect();
+            Run {
+                variant: &variants[index / args.seeds as usize].label,
+                seed: jobs[index].seed,
+                jain: jain_index(&goodputs),
+                flows,
+                summaries,
+            }
+        },
+    );
+    bar.finish_and_clear();
+    let runs = runs.map_err(Failure::usage)?;
+    let wall = started.elapsed().as_secs_f64();
+
+    if args.json {
+        println!("{}", files::json(&runs).map_err(Failure::running)?);
+    } else {
+        print!("{}", table::table(&runs));
+    }
+    eprintln!(
+        "{:.0} s of virtual time in {wall:.1} s: {:.0} times real time",
+        total.as_secs_f64(),
+        total.as_secs_f64() / wall
+    );
+    if let Some(out) = args.out {
+        files::write(&out, &runs).map_err(Failure::running)?;
+    }
+    if let Some(folder) = args.plots {
+        plots::write(&folder, &selection.name, &runs).map_err(Failure::running)?;
+    }
+    Ok(())
+}
+
+fn list() -> Result<(), Failure> {
+    for (name, text) in BUILTIN {
+        let scenario = Scenario::parse(text, &[]).map_err(Failure::usage)?;
+        let about = scenario.about.trim().replace('\n', "\n    ");
+        println!("{name}\n    {about}");
+    }
+    Ok(())
+}

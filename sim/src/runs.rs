@@ -1,0 +1,73 @@
+//! Runs of scenarios, on all cores; the outcome does not depend on how many those are.
+
+use crate::results::FlowResults;
+use crate::scenario::{Scenario, ScenarioError};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Virtual time between two tellings of progress.
+const STEP: Duration = Duration::from_secs(1);
+
+/// One run to be done.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// What.
+    pub scenario: &'a Scenario,
+    /// Where its files are named from.
+    pub folder: &'a Path,
+    /// With which seed.
+    pub seed: u64,
+}
+
+impl Job<'_> {
+    /// Virtual time of the run.
+    pub fn duration(&self) -> Duration {
+        Duration::try_from_secs_f64(self.scenario.duration_s).unwrap_or_default()
+    }
+
+    /// Runs it. `progress` is told every second of virtual time.
+    pub fn run(&self, progress: impl Fn(Duration)) -> Result<Vec<FlowResults>, ScenarioError> {
+        let mut simulation = self.scenario.build(self.seed, self.folder)?;
+        let end = self.duration();
+        while simulation.now() < end {
+            let before = simulation.now();
+            simulation.run_until((before + STEP).min(end));
+            progress(simulation.now() - before);
+        }
+        Ok(simulation.into_results())
+    }
+}
+
+/// Cores of this machine.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get())
+}
+
+/// Runs the jobs on `workers` threads and keeps of each what `keep` makes of its flows, in the order of the jobs.
+pub fn run_all<T: Send>(
+    jobs: &[Job<'_>],
+    workers: usize,
+    progress: impl Fn(Duration) + Sync,
+    keep: impl Fn(usize, Vec<FlowResults>) -> T + Sync,
+) -> Result<Vec<T>, ScenarioError> {
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..workers.clamp(1, jobs.len().max(1)) {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = jobs.get(index) else { return };
+                    let result = job.run(&progress).map(|flows| keep(index, flows));
+                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+                    results.push((index, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
+}
