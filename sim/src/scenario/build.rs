@@ -324,3 +324,13 @@ impl From<ControlSpec> for Control {
         }
     }
 }
+
+fn opportunities(file: &Path, folder: &Path) -> Result<Opportunities, ScenarioError> {
+    let file = folder.join(file);
+    match std::fs::read_to_string(&file) {
+        Ok(text) => {
+            Opportunities::parse(&text).map_err(|error| ScenarioError::LinkTrace { file, error })
+        }
+        Err(error) => Err(ScenarioError::Read { file, error }),
+    }
+}
