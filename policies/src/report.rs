@@ -81,7 +81,9 @@ pub struct UeReport {
     pub queue_bytes: Option<u64>,
     /// Age of the oldest SDU in that queue at the end of the window.
     pub head_of_line: Option<Duration>,
-    /// Slice of the UE's flow.
+    /// Mean time that the SDUs sent lately had spent in RLC (TS 28.552 clause 5.1.3.3.3), from KPM's newest period.
+    pub rlc_delay: Option<Duration>,
+    /// Slice of the UE.
     pub slice: Option<SNssai>,
 }
 

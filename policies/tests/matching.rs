@@ -44,6 +44,7 @@ fn report(rnti: u16, octets: u64) -> UeReport {
         arrived_bytes: Some(octets),
         queue_bytes: None,
         head_of_line: None,
+        rlc_delay: None,
         slice: None,
     }
 }

@@ -66,6 +66,7 @@ impl Meter {
             arrived_bytes: Some(rlc.arrived_octets - self.rlc.arrived_octets),
             queue_bytes: Some(view.queue_octets),
             head_of_line: Some(view.head_of_line),
+            rlc_delay: None,
             slice: Some(view.config.slice),
         };
         *self = Self {

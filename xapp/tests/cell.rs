@@ -50,6 +50,7 @@ fn report(rnti: u16, end: Duration, prbs: Option<f64>) -> UeReport {
         arrived_bytes: None,
         queue_bytes: Some(0),
         head_of_line: None,
+        rlc_delay: None,
         slice: None,
     }
 }

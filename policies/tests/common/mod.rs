@@ -23,6 +23,7 @@ pub fn report(end: Duration, length: Duration, prbs: Option<f64>) -> UeReport {
         arrived_bytes: None,
         queue_bytes: None,
         head_of_line: None,
+        rlc_delay: None,
         slice: None,
     }
 }

@@ -110,6 +110,7 @@ impl<'a> Window<'a> {
             arrived_bytes: rlc.and_then(|ue| ue.arrived),
             queue_bytes: rlc.map(|ue| ue.queue),
             head_of_line: rlc.map(|ue| Duration::from_micros(ue.head_of_line_us.into())),
+            rlc_delay: None,
             slice: None,
         })
     }

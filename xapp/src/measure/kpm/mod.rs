@@ -273,6 +273,7 @@ impl Period<'_> {
             arrived_bytes: ue.offered_bytes,
             queue_bytes: None,
             head_of_line: None,
+            rlc_delay: ue.rlc_delay,
             slice: ue.slice,
         }
     }
