@@ -3,14 +3,15 @@
 //!
 //! The software radio falls behind the clock when it is saturated (0.90 to 0.98 slots per 0.5 ms). Rates are octets
 //! per second of the recording's clock on both sides, so this cancels out; PRBs per slot are counted per slot that
-//! was. Means over a phase weigh its reports by time, and the published ones by slots: where the load changes within a
+//! was. What is received lags behind what the reports say is delivered, by what the UE's PDCP holds back: `receiver.rs`
+//! tells how much. Means over a phase weigh its reports by time, and the published ones by slots: where the load changes within a
 //! phase, its loaded part has fewer slots per second, and weighs up to a tenth more here.
 
 mod recorded_matching;
 mod recording;
 
 use policies::UeId;
-use recording::{Phase, Replayed, Run, folder, options, replay};
+use recording::{Bearer, IP_OCTETS, Phase, Receiver, Replayed, Run, folder, options, replay};
 
 const RUN_A: UeId = UeId::CRnti(0xf0db);
 /// In the order of attach.
@@ -29,57 +30,87 @@ fn within(what: &str, value: f64, expected: f64, share: f64, floor: f64) {
     );
 }
 
-/// Throughput against what the UE received: 2 %. A phase that begins with a full queue begins in the middle of octets
-/// that RLC has sent and nobody received; when they arrive is known to half a sample of the truth (50 ms) only.
-fn throughput(
-    replayed: &Replayed,
-    run: &Run,
-    index: usize,
-    ue: UeId,
-    begins_with_backlog: &[&str],
-) {
+fn rnti(ue: UeId) -> u32 {
+    match ue {
+        UeId::CRnti(rnti) => rnti.into(),
+        other => panic!("{other} is no C-RNTI"),
+    }
+}
+
+/// Throughput in each phase against what the UE received, within 2 %, but for what its PDCP held back: the reports count
+/// what RLC has brought to the UE.
+fn throughput(name: &str, reordering: &str, run: &Run, index: usize, ue: UeId) {
+    let stream = |name: &str| folder().join(format!("{name}.e2.jsonl.gz"));
+    let replayed = replayed(&format!("{name}.e2.jsonl.gz"));
+    let bearer = Bearer::open(&stream(name), rnti(ue));
+    let receiver = Receiver::of(&Bearer::open(&stream(reordering), rnti(ue)));
+    let held = |t: f64| bearer.acknowledged(t) - receiver.delivered(t);
     for phase in &run.phases {
-        let inner = phase.inner();
-        let measured = replayed.measured(ue, &inner);
-        let received = replayed.received_mbps(run, index, ue, &inner);
-        let seconds = inner.end - inner.begin;
-        let on_the_way = if begins_with_backlog.contains(&phase.name.as_str()) {
-            let rate = (run.received(index, inner.begin + 0.2) - run.received(index, inner.begin))
-                / 0.2
-                * 8e-6;
-            rate * 0.05 / seconds
-        } else {
-            0.0
-        };
-        let what = format!("{} of {ue}: Mbit/s", phase.name);
-        println!("{what}: {:.3}, received {received:.3}", measured.mbps);
-        // An idle UE has its signalling.
-        within(&what, measured.mbps, received, 0.02, on_the_way + 0.002);
-        within(
-            &format!("{what}: seconds covered"),
-            measured.seconds,
-            seconds,
-            0.001,
-            0.01,
+        let what = format!("{} of {ue}", phase.name);
+        let windows = run.windows(index, phase);
+        let (mut measured, mut received, mut held_back) = (0.0, 0.0, 0.0);
+        for (window, octets) in &windows {
+            let seconds = window.end - window.begin;
+            let of_window = replayed.measured(ue, window);
+            within(
+                &format!("{what}: seconds covered"),
+                of_window.seconds,
+                seconds,
+                0.001,
+                0.01,
+            );
+            let mbps = 8e-6 / seconds / windows.len() as f64;
+            measured += of_window.mbps / windows.len() as f64;
+            received += octets * mbps;
+            held_back += (held(window.end) - held(window.begin)) * mbps;
+        }
+        let derived = measured - held_back;
+        let off = (derived - received) / received.max(0.001) * 100.0;
+        println!(
+            "{what}: {measured:.3} Mbit/s, {held_back:+.3} of it held by PDCP; received {received:.3} ({off:+.2} %)"
         );
+        // An idle UE has its signalling.
+        within(&format!("{what}: Mbit/s"), derived, received, 0.02, 0.002);
     }
 }
 
 #[test]
 fn throughput_of_run_a_is_what_was_received() {
     let run = Run::open("oai_A_1ue106");
-    for stream in ["10ms", "slow"] {
-        let replayed = replayed(&format!("oai_A_1ue106_{stream}.e2.jsonl.gz"));
-        throughput(&replayed, &run, 0, RUN_A, &["drain", "ul"]);
+    for stream in ["oai_A_1ue106_10ms", "oai_A_1ue106_slow"] {
+        throughput(stream, "oai_A_1ue106_10ms", &run, 0, RUN_A);
     }
 }
 
 #[test]
 fn throughput_of_run_b_is_what_was_received() {
     let run = Run::open("oai_B_2ue106");
-    let replayed = replayed("oai_B_2ue106_10ms.e2.jsonl.gz");
     for (index, ue) in RUN_B.into_iter().enumerate() {
-        throughput(&replayed, &run, index, ue, &["drain", "drain2"]);
+        throughput("oai_B_2ue106_10ms", "oai_B_2ue106_10ms", &run, index, ue);
+    }
+}
+
+/// PDCP's reordering tells at each sample what was received: to the packet in most, where RLC is full, too.
+#[test]
+fn what_is_received_when_follows_from_the_reports() {
+    let runs = [("oai_A_1ue106", &[RUN_A][..]), ("oai_B_2ue106", &RUN_B[..])];
+    for (name, ues) in runs {
+        let run = Run::open(name);
+        let path = folder().join(format!("{name}_10ms.e2.jsonl.gz"));
+        for (index, ue) in ues.iter().enumerate() {
+            let receiver = Receiver::of(&Bearer::open(&path, rnti(*ue)));
+            let off = run
+                .received(index)
+                .map(|(t, octets)| (receiver.delivered(t) - octets as f64).abs() / IP_OCTETS);
+            let off: Vec<f64> = off.collect();
+            let same = off.iter().filter(|packets| **packets < 1.5).count();
+            let mean = off.iter().sum::<f64>() / off.len() as f64;
+            println!(
+                "{ue}: {same} of {} samples, {mean:.1} packets off on average",
+                off.len()
+            );
+            assert!(same * 2 > off.len() && mean < 20.0, "{ue}");
+        }
     }
 }
 

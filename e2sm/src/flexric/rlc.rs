@@ -7,7 +7,7 @@ record! {
     ///
     /// Packet and octet counters are cumulative since the RLC entity was set up, wrap at 2³² where they are `u32`, and start
     /// again with a new entity (re-establishment, handover). Despite their names, `rxsdu_*` are **downlink** SDUs arriving
-    /// from PDCP, and `txsdu_bytes` those handed to MAC, while `txsdu_pkts` counts uplink SDUs in acknowledged mode.
+    /// from PDCP, and `txsdu_bytes` those that the UE's RLC has acknowledged, while `txsdu_pkts` counts uplink SDUs in acknowledged mode.
     pub struct RlcBearer(Model::Rlc, 152 octets) {
         /// Downlink PDUs sent, status included, retransmissions not.
         pub txpdu_pkts: u32,
@@ -59,7 +59,8 @@ record! {
         pub rxbuf_occ_pkts: u32,
         /// **Uplink** SDUs delivered upwards (acknowledged mode).
         pub txsdu_pkts: u32 [pad 4],
-        /// Octets of **downlink** SDUs handed completely to MAC.
+        /// Octets of **downlink** SDUs acknowledged by the UE (acknowledged mode): in steps, one per RLC status report. What
+        /// was sent until now is `rxsdu_bytes - txbuf_occ_bytes`.
         pub txsdu_bytes: u64,
         /// Mean time of SDUs in the queue, µs, over 100 ms; practically always 0, as each report empties the window first.
         pub txsdu_avg_time_to_tx: f64,

@@ -1,6 +1,10 @@
 //! A recorded session of a real gNB: its phases, what a replay makes of it, and what was really received.
 
+mod receiver;
+
 use policies::{UeId, UeReport};
+use receiver::SDU_OCTETS;
+pub use receiver::{Bearer, IP_OCTETS, Receiver};
 use serde::{Deserialize, de::DeserializeOwned};
 use std::{
     fs::File,
@@ -17,25 +21,14 @@ use xapp::{
 /// What is left out at the begin of a phase, seconds: traffic and noise change there, and the link adaptation needs a
 /// moment. The published figures of the phases leave it out, too.
 const SETTLING: f64 = 0.3;
-/// What throughput leaves out at the end of a phase, seconds: the truth is sampled every 100 ms.
-const MARGIN: f64 = 0.2;
+/// Windows of throughput in a phase, each a sample of the truth later than the one before.
+const WINDOWS: usize = 5;
 
 /// Name, begin and end (seconds) of a phase.
 pub struct Phase {
     pub name: String,
     pub begin: f64,
     pub end: f64,
-}
-
-impl Phase {
-    /// Without its end, where the next phase's traffic is in the truth's sample already.
-    pub fn inner(&self) -> Self {
-        Self {
-            name: self.name.clone(),
-            begin: self.begin,
-            end: self.end - MARGIN,
-        }
-    }
 }
 
 #[derive(Deserialize)]
@@ -111,15 +104,30 @@ impl Run {
         self.truth.iter().filter_map(of_ue)
     }
 
-    /// IP octets received by the UE (in order of attach) until `t`, interpolated.
-    pub fn received(&self, ue: usize, t: f64) -> f64 {
-        let after = self
-            .truth
-            .partition_point(|sample| sample.t <= t)
-            .clamp(1, self.truth.len() - 1);
-        let (a, b) = (&self.truth[after - 1], &self.truth[after]);
-        let octets = |sample: &Truth| sample.ue.get(ue).map_or(0.0, |ue| ue.dl_rx as f64);
-        octets(a) + (octets(b) - octets(a)) * ((t - a.t) / (b.t - a.t)).clamp(0.0, 1.0)
+    /// IP octets received by the UE, as [`Self::sent`].
+    pub fn received(&self, ue: usize) -> impl Iterator<Item = (f64, u64)> + '_ {
+        let of_ue = move |sample: &Truth| Some((sample.t, sample.ue.get(ue)?.dl_rx));
+        self.truth.iter().filter_map(of_ue)
+    }
+
+    /// Windows in a phase that begin and end at samples of the truth, and the IP octets that the UE (in order of attach)
+    /// received in them. What PDCP delivers at once, a tenth of a second's traffic, comes into one of them a sample
+    /// earlier or later; in their mean this matters little.
+    pub fn windows(&self, ue: usize, phase: &Phase) -> Vec<(Phase, f64)> {
+        let inside = |sample: &&Truth| (phase.begin..=phase.end).contains(&sample.t);
+        let samples: Vec<_> = self.truth.iter().filter(inside).collect();
+        let windows = samples.iter().zip(&samples[samples.len() - WINDOWS..]);
+        windows
+            .map(|(from, to)| {
+                let received = (to.ue[ue].dl_rx - from.ue[ue].dl_rx) as f64;
+                let window = Phase {
+                    name: phase.name.clone(),
+                    begin: from.t,
+                    end: to.t,
+                };
+                (window, received)
+            })
+            .collect()
     }
 
     /// One-way delay of what the UE received around `t`, seconds; of what it received next, if that was nothing.
@@ -229,8 +237,7 @@ impl Replayed {
             m.mcs_min = m.mcs_min.min(report.mcs.unwrap());
             m.mcs_max = m.mcs_max.max(report.mcs.unwrap());
         }
-        // 3 octets of PDCP header in each packet of 1403.
-        m.mbps = octets * 8e-6 / m.seconds * 1400.0 / 1403.0;
+        m.mbps = octets * 8e-6 / m.seconds * IP_OCTETS / SDU_OCTETS;
         for mean in [
             &mut m.prbs,
             &mut m.retx_prbs,
@@ -250,19 +257,5 @@ impl Replayed {
         at.and_then(|report| report.head_of_line)
             .unwrap_or_default()
             .as_secs_f64()
-    }
-
-    /// What was received of that which RLC handed to MAC within the phase, Mbit/s. What leaves RLC at `t` is received
-    /// when its delay has passed, of which its time in the queue is over.
-    pub fn received_mbps(&self, run: &Run, index: usize, ue: UeId, phase: &Phase) -> f64 {
-        let arrival = |t: f64| {
-            let queued = self.head_of_line(ue, t);
-            let steps = (0..200).map(|step| f64::from(step) * 0.01);
-            let mut behind = steps.skip_while(|s| *s < run.delay(index, t + s) - queued);
-            t + behind.next().unwrap_or(0.0)
-        };
-        let octets =
-            run.received(index, arrival(phase.end)) - run.received(index, arrival(phase.begin));
-        octets * 8e-6 / (phase.end - phase.begin)
     }
 }

@@ -18,7 +18,7 @@ pub(super) struct Report {
 /// What is used of a bearer's record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bearer {
-    /// Downlink octets handed to MAC, cumulative.
+    /// Downlink octets that the UE's RLC has acknowledged, cumulative.
     pub(super) delivered: u64,
     /// Downlink octets accepted from PDCP, cumulative. (OAI counts from RLC's point of view: rxsdu are arrivals.)
     pub(super) arrived: u64,
