@@ -21,4 +21,22 @@ pub enum Error {
         /// What would be right.
         wanted: &'static str,
     },
+    /// A document is no slice policy, or one that cannot be used.
+    #[error("{place}: {}{reason}", field_prefix(.field))]
+    Document {
+        /// Where it is written, e.g. `slices/xr.yaml:12`.
+        place: String,
+        /// Path of the field, e.g. `spec.latency.ms`; empty: the document as a whole.
+        field: String,
+        /// What is wrong, and what is accepted.
+        reason: String,
+    },
+}
+
+fn field_prefix(field: &str) -> String {
+    if field.is_empty() {
+        String::new()
+    } else {
+        format!("{field}: ")
+    }
 }

@@ -1,4 +1,4 @@
-//! What decides: UE reports, histories, gain policies (RAPID, peak RAPID).
+//! What decides: UE reports, histories, gain policies (RAPID, peak RAPID), slice policies.
 //!
 //! No I/O and no clock here: reports and the time are arguments.
 #![forbid(unsafe_code)]
@@ -11,6 +11,7 @@ pub mod history;
 pub mod matching;
 pub mod rapid;
 pub mod report;
+pub mod slice;
 
 pub use activity::ActiveUes;
 pub use controller::{Controller, Decision, Interval, Measurement, Note, RateBounds, Target};

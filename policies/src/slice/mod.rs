@@ -1,0 +1,22 @@
+//! Slice policies: which flows get which latency objective, rates, PRBs and gain policies.
+//!
+//! [`document`] reads what people write (YAML or JSON), [`policy`] is what it says, [`set`] finds the policy of a
+//! flow, [`effective`] is what a flow's controller needs of it, with its provenance.
+
+pub mod document;
+pub mod effective;
+pub mod factor;
+pub mod policy;
+pub mod scope;
+pub mod set;
+mod tree;
+
+pub use document::{Place, parse, schema, to_yaml};
+pub use effective::{EffectivePolicy, Factor, Provenance};
+pub use factor::TargetFactor;
+pub use policy::{
+    ApiVersion, Delay, FieldError, Kind, Latency, Metadata, Prb, RateRange, SlicePolicy, Spec,
+    Statistic,
+};
+pub use scope::{FlowFacts, Scope, SliceScope, UeScope};
+pub use set::{Candidate, Entry, Origin, PolicySet, Source, Verdict};
