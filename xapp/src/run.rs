@@ -188,6 +188,7 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         metrics: metrics.clone(),
         hub: hub_handle.clone(),
         matching: matching_handle,
+        stop: stop.clone(),
     };
     let matching_hub = hub_handle.clone();
     let (health_reporter, health) = tonic_health::server::health_reporter();

@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 /// Indications that may wait. At a report every millisecond that is an eighth of a second.
@@ -39,6 +40,8 @@ pub struct Context {
     pub hub: HubHandle,
     /// Who compares the UEs' traffic with that of flows.
     pub matching: MatchingHandle,
+    /// Cancelled when Cantor stops.
+    pub stop: CancellationToken,
 }
 
 /// A report of the RAN.
@@ -221,7 +224,11 @@ impl Task {
         if !std::mem::replace(&mut self.connected, false) {
             return;
         }
-        warn!(node = %self.node, reason, "E2 node gone");
+        if self.context.stop.is_cancelled() {
+            info!(node = %self.node, reason, "E2 node let go");
+        } else {
+            warn!(node = %self.node, reason, "E2 node gone");
+        }
         self.core.down();
         self.subscriptions.clear();
         self.used_prbs = 0.0;

@@ -189,6 +189,11 @@ impl Collector for LinkCounters {
                 "E2 associations closed at once because there were too many.",
                 &c.associations_refused,
             ),
+            (
+                "e2_associations_displaced",
+                "E2 associations that had not set up and were closed for another one.",
+                &c.associations_displaced,
+            ),
             ("e2_pdus_received", "E2AP PDUs received.", &c.pdus_received),
             ("e2_pdus_sent", "E2AP PDUs sent.", &c.pdus_sent),
             (

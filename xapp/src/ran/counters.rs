@@ -9,6 +9,8 @@ pub struct Counters {
     pub associations: AtomicU64,
     /// Associations closed at once because there were too many.
     pub associations_refused: AtomicU64,
+    /// Associations that had not set up and were closed for another one.
+    pub associations_displaced: AtomicU64,
     /// PDUs received.
     pub pdus_received: AtomicU64,
     /// PDUs sent.

@@ -202,6 +202,40 @@ async fn associations_beyond_the_limit_are_refused(protocol: Protocol) {
     }
 }
 
+async fn peers_that_do_not_set_up_keep_no_node_out(protocol: Protocol) {
+    let limits = Limits {
+        associations: 2,
+        setup_wait: Duration::from_secs(3600),
+        ..Limits::default()
+    };
+    let mut link = Link::start(protocol, limits).await;
+    let oldest = Node::connect(&link.address).await;
+    let silent = Node::connect(&link.address).await;
+    let mut node = Node::connect(&link.address).await;
+    node.set_up().await;
+    link.expect(&["up", "requested", "active"]).await;
+    oldest.wait_for_end().await;
+    let mut second = Node::connect(&link.address).await;
+    second.set_up().await;
+    silent.wait_for_end().await;
+    let counters = &link.counters;
+    assert_eq!(counters.associations_displaced.load(Relaxed), 2);
+    assert_eq!(counters.associations_refused.load(Relaxed), 0);
+}
+
+async fn what_waits_for_a_peer_is_bounded_in_octets(protocol: Protocol) {
+    let limits = Limits {
+        unsent_octets: 100,
+        ..Limits::default()
+    };
+    let mut link = Link::start(protocol, limits).await;
+    // The answer to its setup is longer.
+    let mut node = Node::connect(&link.address).await;
+    assert!(node.try_set_up().await.is_none());
+    assert_eq!(link.counters.pdus_sent.load(Relaxed), 0);
+    link.expect(&["up", "down"]).await;
+}
+
 async fn a_slow_reader_loses_old_indications_and_nothing_else(protocol: Protocol) {
     const SENT: u64 = 2000;
     let mut link = Link::start(
@@ -269,6 +303,8 @@ over_tcp_and_sctp!(
     when_nobody_reads_any_more_the_link_ends_in_order,
     a_silent_peer_is_closed_and_others_are_served_meanwhile,
     associations_beyond_the_limit_are_refused,
+    peers_that_do_not_set_up_keep_no_node_out,
+    what_waits_for_a_peer_is_bounded_in_octets,
     a_slow_reader_loses_old_indications_and_nothing_else,
 );
 

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use transport::{Connection, Sender};
 
 use super::Shared;
+use super::places::Place;
 use super::session::Session;
 use crate::ran::outlet::AssociationId;
 
@@ -23,11 +24,13 @@ pub(super) async fn serve(
     id: AssociationId,
     connection: Connection,
     peer: SocketAddr,
+    place: Place,
     stop: CancellationToken,
 ) {
     let (sender, mut receiver) = connection.split();
     receiver.set_max_message(shared.config.limits.pdu);
     let (unsent, queue) = mpsc::channel(shared.config.limits.unsent);
+    let unsent_octets = Arc::new(Semaphore::new(shared.config.limits.unsent_octets));
     let mut writer = AbortOnDropHandle::new(tokio::spawn(write(sender, queue)));
     // Cancelled when the node sets up over another association.
     let superseded = CancellationToken::new();
@@ -38,14 +41,17 @@ pub(super) async fn serve(
         shared.requestor(id),
         Instant::now(),
     );
-    let mut stopping = false;
+    let (mut stopping, mut gives_way) = (false, true);
 
     let reason = 'serving: loop {
         while let Some(pdu) = session.next_pdu() {
-            if unsent.try_send(pdu).is_err() {
+            let octets = u32::try_from(pdu.len()).unwrap_or(u32::MAX);
+            let room = Arc::clone(&unsent_octets).try_acquire_many_owned(octets);
+            if room.is_ok_and(|room| unsent.try_send((pdu, room)).is_ok()) {
+                shared.counters.pdus_sent.fetch_add(1, Relaxed);
+            } else {
                 break 'serving "it does not read what is sent to it".to_owned();
             }
-            shared.counters.pdus_sent.fetch_add(1, Relaxed);
         }
         while let Some(event) = session.next_event() {
             shared.outlet.push(id, &superseded, event).await;
@@ -53,8 +59,14 @@ pub(super) async fn serve(
         if let Some(reason) = session.finished() {
             break reason.to_owned();
         }
+        if gives_way && session.has_set_up() {
+            gives_way = !place.keep();
+        }
         tokio::select! {
             () = superseded.cancelled() => break "it connected again over another association".to_owned(),
+            () = place.wanted_back(), if gives_way => {
+                break "it has not set up, and another one needs its place".to_owned();
+            }
             () = stop.cancelled(), if !stopping => {
                 stopping = true;
                 session.stop(Instant::now());
@@ -80,13 +92,19 @@ pub(super) async fn serve(
     drop(unsent);
     if !writer.is_finished() {
         // A peer that does not read them does not get them.
-        let _ = tokio::time::timeout(LAST_PDUS, writer).await;
+        tokio::select! {
+            _ = tokio::time::timeout(LAST_PDUS, writer) => {}
+            () = place.wanted_back() => {}
+        }
     }
 }
 
 /// Sends what is queued, then ends the association in order.
-async fn write(mut sender: Sender, mut queue: mpsc::Receiver<Vec<u8>>) -> std::io::Result<()> {
-    while let Some(pdu) = queue.recv().await {
+async fn write(
+    mut sender: Sender,
+    mut queue: mpsc::Receiver<(Vec<u8>, OwnedSemaphorePermit)>,
+) -> std::io::Result<()> {
+    while let Some((pdu, _room)) = queue.recv().await {
         sender.send(&pdu).await?;
     }
     sender.finish().await

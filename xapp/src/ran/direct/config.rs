@@ -22,7 +22,7 @@ pub struct Config {
 /// What one peer, or all of them, may cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Associations at a time; further ones are closed at once.
+    /// Associations at a time; for a further one, one that has not set up is closed, or else itself.
     pub associations: usize,
     /// Longest PDU accepted, octets.
     pub pdu: usize,
@@ -34,6 +34,8 @@ pub struct Limits {
     pub stop_wait: Duration,
     /// PDUs waiting to be sent to one peer; one that reads so slowly is closed.
     pub unsent: usize,
+    /// Their octets.
+    pub unsent_octets: usize,
     /// Indications waiting for their reader.
     pub queued: Bounds,
 }
@@ -62,6 +64,7 @@ impl Default for Limits {
             answer_wait: Duration::from_secs(3),
             stop_wait: Duration::from_secs(2),
             unsent: 256,
+            unsent_octets: 8 << 20,
             queued: Bounds::default(),
         }
     }

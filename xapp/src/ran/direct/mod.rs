@@ -6,6 +6,7 @@
 
 mod association;
 mod config;
+mod places;
 mod session;
 
 use std::hash::{BuildHasher, RandomState};
@@ -16,7 +17,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use transport::{Address, Listener};
@@ -25,6 +26,7 @@ use super::RanEvent;
 use super::counters::Counters;
 use super::outlet::{AssociationId, Outlet};
 pub use config::{Config, Limits};
+use places::Places;
 
 /// The E2 termination, listening.
 #[derive(Debug)]
@@ -39,7 +41,7 @@ struct Shared {
     config: Arc<Config>,
     counters: Arc<Counters>,
     outlet: Outlet,
-    places: Arc<Semaphore>,
+    places: Arc<Places>,
     next_association: AtomicU64,
     first_requestor: u16,
 }
@@ -65,7 +67,7 @@ impl Direct {
         let counters = Arc::new(Counters::default());
         let shared = Shared {
             outlet: Outlet::new(config.limits.queued, Arc::clone(&counters)),
-            places: Arc::new(Semaphore::new(config.limits.associations)),
+            places: Places::new(config.limits.associations),
             next_association: AtomicU64::new(0),
             // Random, so that a node which goes on with the subscriptions of a former Cantor does not use ours.
             first_requestor: RandomState::new().hash_one("requestor") as u16,
@@ -138,19 +140,21 @@ async fn accept(shared: Arc<Shared>, listener: Listener, stop: CancellationToken
         };
         match accepted {
             Ok((connection, peer)) => {
-                let Ok(place) = Arc::clone(&shared.places).try_acquire_owned() else {
+                let Some((place, displaced)) = shared.places.take(peer.ip()) else {
                     shared.counters.associations_refused.fetch_add(1, Relaxed);
                     tracing::warn!(%peer, "E2 association refused: there are too many");
                     connection.abort();
                     continue;
                 };
+                if displaced {
+                    shared.counters.associations_displaced.fetch_add(1, Relaxed);
+                }
                 shared.counters.associations.fetch_add(1, Relaxed);
                 let id = AssociationId(shared.next_association.fetch_add(1, Relaxed));
                 tracing::info!(%peer, "E2 association accepted");
                 let (shared, stop) = (Arc::clone(&shared), stop.clone());
                 associations.spawn(async move {
-                    association::serve(shared, id, connection, peer, stop).await;
-                    drop(place);
+                    association::serve(shared, id, connection, peer, place, stop).await;
                 });
             }
             Err(error) => {

@@ -187,6 +187,11 @@ impl Session {
         self.advance(now);
     }
 
+    /// Whether the peer is a node.
+    pub(super) fn has_set_up(&self) -> bool {
+        self.node.is_some()
+    }
+
     /// Begins the orderly end: deletes the subscriptions, then finishes.
     pub(super) fn stop(&mut self, now: Instant) {
         self.subscriptions.stop();
