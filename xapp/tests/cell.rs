@@ -68,6 +68,7 @@ fn flow(id: &str, rnti: u16) -> BoundFlow {
         ue: UeId::CRnti(rnti),
         policies: vec![GainPolicy::Rapid],
         current_rate_bps: None,
+        last_sequence: 0,
         outbox: Arc::new(Outbox::new(8)),
     }
 }

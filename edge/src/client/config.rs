@@ -151,6 +151,7 @@ impl FlowSpec {
             frame_interval_us: micros(self.frame_interval),
             policies: self.policies.clone(),
             current_rate_bps: self.settings.start_rate_bps as u64,
+            last_sequence: 0,
         }
     }
 }

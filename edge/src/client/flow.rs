@@ -60,6 +60,7 @@ impl Flow {
     pub(super) fn registration(&self) -> pb::RegisterFlow {
         pb::RegisterFlow {
             current_rate_bps: self.pacing.borrow().rate_bps as u64,
+            last_sequence: self.guidance.sequence(),
             ..self.registration.clone()
         }
     }

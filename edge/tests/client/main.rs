@@ -190,10 +190,12 @@ async fn flows_are_registered_again_when_the_server_comes_back() {
     let mut server = Server::at(address).await;
     let mut stream = within(server.stream()).await;
     let mut registered = Vec::new();
-    while !registered.iter().any(|(id, _)| id == "c") || !registered.iter().any(|(id, _)| id == "a")
-    {
+    let has = |registered: &[(String, u64, u64)], id| registered.iter().any(|flow| flow.0 == id);
+    while !has(&registered, "c") || !has(&registered, "a") {
         match within(stream.next()).await {
-            FromEdge::RegisterFlow(flow) => registered.push((flow.flow_id, flow.current_rate_bps)),
+            FromEdge::RegisterFlow(flow) => {
+                registered.push((flow.flow_id, flow.current_rate_bps, flow.last_sequence));
+            }
             // Only if b's handle was dropped so late that it was registered once more.
             FromEdge::UnregisterFlow(flow) => assert_eq!(flow.flow_id, "b"),
             other => panic!("{other:?}"),
@@ -201,7 +203,7 @@ async fn flows_are_registered_again_when_the_server_comes_back() {
     }
     // The new server learns where the flow stands.
     assert!(
-        registered.contains(&("a".into(), 700_000)),
+        registered.contains(&("a".into(), 700_000, 5)),
         "{registered:?}"
     );
 

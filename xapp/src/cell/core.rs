@@ -148,7 +148,7 @@ impl Cell {
         new
     }
 
-    /// Guides a flow from now on, starting at `rate_bps`; its sequences go on after `last_sequence`.
+    /// Guides a flow from now on, starting at `rate_bps`; its sequences go on after `last_sequence` and what its edge has.
     pub fn bind(&mut self, flow: BoundFlow, rate_bps: f64, last_sequence: u64, now: Duration) {
         self.unbind(&flow.key);
         if self.flows.is_empty() {
@@ -160,6 +160,7 @@ impl Cell {
             ue.flows += 1;
         }
         let key = flow.key.clone();
+        let last_sequence = last_sequence.max(flow.last_sequence);
         self.flows
             .insert(key, Flow::new(flow, rate_bps, last_sequence));
     }

@@ -33,6 +33,8 @@ pub struct BoundFlow {
     pub policies: Vec<GainPolicy>,
     /// Rate at which the edge sends now, if it said so, bit/s.
     pub current_rate_bps: Option<f64>,
+    /// Sequence of the newest guidance that the edge has; 0: none.
+    pub last_sequence: u64,
     /// Where its guidance goes.
     pub outbox: Arc<Outbox>,
 }

@@ -429,6 +429,7 @@ impl Registry {
                     ue,
                     policies,
                     current_rate_bps: wanted.current_rate_bps,
+                    last_sequence: wanted.last_sequence,
                     outbox: outbox.clone(),
                 },
             ));

@@ -13,6 +13,8 @@ const MAX_POLICIES: usize = 8;
 const AMF_UE_NGAP_ID_BITS: u32 = 40;
 /// 1 Tbit/s: no radio link is faster.
 const MAX_RATE_BPS: u64 = 1_000_000_000_000;
+/// No clock gave a sequence beyond, and as many decisions as there are above will never be made.
+const MAX_SEQUENCE: u64 = i64::MAX as u64;
 
 /// Which UE a flow goes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +39,8 @@ pub struct Registration {
     pub policies: Vec<GainPolicy>,
     /// Rate at which the edge sends now, bit/s.
     pub current_rate_bps: Option<f64>,
+    /// Sequence of the newest guidance that the edge has; 0: none.
+    pub last_sequence: u64,
 }
 
 /// Checks the name of an edge server or a flow.
@@ -79,6 +83,9 @@ pub(super) fn registration(request: &RegisterFlow) -> Result<Registration, Strin
         target,
         policies,
         current_rate_bps: (request.current_rate_bps > 0).then_some(request.current_rate_bps as f64),
+        last_sequence: Some(request.last_sequence)
+            .filter(|sequence| *sequence <= MAX_SEQUENCE)
+            .unwrap_or(0),
     })
 }
 

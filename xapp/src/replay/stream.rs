@@ -189,6 +189,7 @@ impl Stream {
                         ue,
                         policies: self.policies.clone(),
                         current_rate_bps: None,
+                        last_sequence: 0,
                         outbox: Arc::new(Outbox::new(1)),
                     };
                     self.cell.bind(flow, self.start_rate_bps, 0, t);

@@ -59,11 +59,11 @@ impl Store for Memory {
 
 /// Leaves a tenth of the room free, so that this is not done for every new flow.
 fn forget_oldest(last: &mut HashMap<FlowKey, Arc<DecisionRecord>>, max_flows: usize) {
-    let mut sequences: Vec<_> = last.values().map(|d| d.sequence).collect();
-    sequences.sort_unstable();
+    let mut times: Vec<_> = last.values().map(|d| d.time_us).collect();
+    times.sort_unstable();
     let forget = last.len() - (max_flows - max_flows / 10);
-    if let Some(&newest_forgotten) = sequences.get(forget - 1) {
-        last.retain(|_, decision| decision.sequence > newest_forgotten);
+    if let Some(&newest_forgotten) = times.get(forget - 1) {
+        last.retain(|_, decision| decision.time_us > newest_forgotten);
     }
 }
 
@@ -83,7 +83,7 @@ mod tests {
             node: NodeId("gnb".into()),
             ue: UeId::CRnti(1),
             sequence,
-            time_us: 0,
+            time_us: sequence as i64,
             previous_rate_bps: 1e6,
             decision: Decision {
                 rate_bps: 2e6,

@@ -2,8 +2,8 @@
 
 use crate::rig::{Edge, NODE, Rig, config, open, registration};
 use proto::guidance::{
-    FlowReport, Hello, UnregisterFlow, flow_status::State, guide_request::Message as Request,
-    guide_response::Message as Response,
+    FlowReport, Hello, RegisterFlow, UnregisterFlow, flow_status::State,
+    guide_request::Message as Request, guide_response::Message as Response,
 };
 use proto::operations::{ListFlowsRequest, WatchDecisionsRequest};
 use tonic::Code;
@@ -54,6 +54,37 @@ async fn a_flow_is_registered_bound_and_guided() {
     edge.until(State::Bound).await;
     let again = edge.batch().await;
     assert!(again[0].sequence > last.0);
+}
+
+/// After a restart with a clock that was set back, the edge would take guidance in Unix time for old.
+#[tokio::test]
+async fn guidance_goes_on_after_what_the_edge_has() {
+    let rig = Rig::start(config()).await;
+    rig.node_up().await;
+    let _reports = rig.report(vec![0x4601, 0x4602]);
+    let mut edge = rig.edge("edge-1").await;
+    // In the year 2100.
+    let ahead = 4_102_444_800_000_000;
+    // The second one would leave no room for sequences.
+    for (rnti, last_sequence) in [(0x4601, ahead), (0x4602, u64::MAX)] {
+        let registration = RegisterFlow {
+            last_sequence,
+            ..registration(&format!("{rnti:x}"), rnti)
+        };
+        edge.send(Request::RegisterFlow(registration)).await;
+    }
+    let (mut followed, mut ignored) = (ahead, 0);
+    while followed < ahead + 3 || ignored == 0 {
+        for guidance in edge.batch().await {
+            if guidance.flow_id == "4601" {
+                followed += 1;
+                assert_eq!(guidance.sequence, followed);
+            } else {
+                assert!((1..ahead).contains(&guidance.sequence));
+                ignored += 1;
+            }
+        }
+    }
 }
 
 #[tokio::test]
