@@ -9,7 +9,7 @@ use crate::operate::{Readiness, http, metrics::Metrics, operations::Operations};
 use crate::ran::direct::Direct;
 use crate::ran::flexric::Flexric;
 use crate::ran::{Counters, RanEvent};
-use crate::store::Memory;
+use crate::store::Store;
 use proto::guidance::guidance_service_server::GuidanceServiceServer;
 use proto::operations::operations_service_server::OperationsServiceServer;
 use std::net::SocketAddr;
@@ -23,8 +23,6 @@ use tracing::{info, warn};
 
 /// RAN events that wait for the dispatcher. The link itself drops what is old beyond.
 const EVENTS: usize = 1024;
-/// Flows whose last decision is remembered.
-const REMEMBERED_FLOWS: usize = 65_536;
 /// How long the listeners may take to end.
 const GRACE: Duration = Duration::from_secs(1);
 /// Connections to the HTTP port at a time.
@@ -174,7 +172,7 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
     let (grpc_address, http_address) = (address(&grpc)?, address(&http)?);
     let start = Instant::now();
     let metrics = Arc::new(Metrics::new(link.counters.clone()));
-    let store = Arc::new(Memory::new(REMEMBERED_FLOWS));
+    let store = Store::memory();
     let (readiness, ready_watch) = watch::channel(Readiness::Starting);
 
     let (matching, matching_handle) = Matching::new(start);

@@ -33,7 +33,7 @@ pub struct Context {
     /// Zero of the monotonic clock.
     pub start: Instant,
     /// Where decisions are kept.
-    pub store: Arc<dyn Store>,
+    pub store: Store,
     /// What is counted.
     pub metrics: Arc<Metrics>,
     /// Who is told of changes.

@@ -19,7 +19,6 @@ use proto::operations::{
     WatchDecisionsResponse, operations_service_server::OperationsService,
 };
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_stream::wrappers::{BroadcastStream, errors::BroadcastStreamRecvError};
 use tokio_util::sync::CancellationToken;
@@ -37,7 +36,7 @@ pub struct Operations {
     /// Who knows flows and cells.
     pub hub: HubHandle,
     /// Where decisions are.
-    pub store: Arc<dyn Store>,
+    pub store: Store,
     /// Whether the process serves.
     pub readiness: ReadinessWatch,
     /// Ends the streams.
