@@ -65,6 +65,10 @@ impl Reordering {
             });
         };
         let ahead = ahead as usize;
+        if ahead == 0 && self.held.is_empty() {
+            self.next += 1;
+            return self.deliver(sdu, &mut report);
+        }
         if ahead >= self.held.len() {
             self.held.resize(ahead + 1, None);
         }

@@ -61,8 +61,9 @@ pub struct Fading {
     phase: [f64; RAYS],
     /// Amplitude of each ray in each sub-band, with the phase of its delay: real and imaginary parts.
     amplitude: [[[f32; SUBBANDS]; 2]; RAYS],
-    phasor: [[f32; 2]; RAYS],
-    rotation: [[f32; 2]; RAYS],
+    /// Real and imaginary parts of each ray's phase and of its turn in a step.
+    phasor: [[f32; RAYS]; 2],
+    rotation: [[f32; RAYS]; 2],
     gains: [f32; SUBBANDS],
 }
 
@@ -108,8 +109,8 @@ impl Fading {
             arrival,
             phase,
             amplitude,
-            phasor: [[1.0, 0.0]; RAYS],
-            rotation: [[1.0, 0.0]; RAYS],
+            phasor: [[1.0; RAYS], [0.0; RAYS]],
+            rotation: [[1.0; RAYS], [0.0; RAYS]],
             gains: [1.0; SUBBANDS],
         };
         fading.place((0.0, 0.0), (0.0, 0.0));
@@ -121,22 +122,27 @@ impl Fading {
         let turns = |(x, y): (f64, f64), ray: usize| {
             (x * self.arrival[ray].0 + y * self.arrival[ray].1) / self.wavelength
         };
-        let unit = |turns: f64| {
+        let unit = |turns: f64, [re, im]: &mut [[f32; RAYS]; 2], ray: usize| {
             let (sin, cos) = (TAU * turns.fract()).sin_cos();
-            [cos as f32, sin as f32]
+            (re[ray], im[ray]) = (cos as f32, sin as f32);
         };
         for ray in 0..RAYS {
-            self.phasor[ray] = unit(self.phase[ray] + turns(at, ray));
-            self.rotation[ray] = unit(turns(step, ray));
+            let phase = self.phase[ray] + turns(at, ray);
+            let turn = turns(step, ray);
+            unit(phase, &mut self.phasor, ray);
+            unit(turn, &mut self.rotation, ray);
         }
         self.sum();
     }
 
     /// Moves the UE by one step.
     pub fn step(&mut self) {
-        for (phasor, &[cos, sin]) in self.phasor.iter_mut().zip(&self.rotation) {
-            let [re, im] = *phasor;
-            *phasor = [re * cos - im * sin, re * sin + im * cos];
+        let [re, im] = &mut self.phasor;
+        let [cos, sin] = &self.rotation;
+        for ray in 0..RAYS {
+            let (a, b) = (re[ray], im[ray]);
+            re[ray] = a * cos[ray] - b * sin[ray];
+            im[ray] = a * sin[ray] + b * cos[ray];
         }
         self.sum();
     }
@@ -144,7 +150,8 @@ impl Fading {
     fn sum(&mut self) {
         let mut re = [0.0_f32; SUBBANDS];
         let mut im = [0.0_f32; SUBBANDS];
-        for (&[cos, sin], [a, b]) in self.phasor.iter().zip(&self.amplitude) {
+        let [cos, sin] = &self.phasor;
+        for ((&cos, &sin), [a, b]) in cos.iter().zip(sin).zip(&self.amplitude) {
             for band in 0..SUBBANDS {
                 re[band] += a[band] * cos - b[band] * sin;
                 im[band] += a[band] * sin + b[band] * cos;

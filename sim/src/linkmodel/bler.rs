@@ -13,6 +13,8 @@ use std::sync::LazyLock;
 /// Bits of the largest code block of the LTE-MI model (TS 36.212 clause 5.1.2) and of its CRC.
 const LARGEST_CODE_BLOCK: u32 = 6144;
 const CRC_BITS: u32 = 24;
+/// Beyond so many deviations the normal distribution has no tail (10⁻²³).
+const HIGHEST_Z: f64 = 10.0;
 /// Transmissions of a block at most.
 pub const TRANSMISSIONS: usize = 4;
 
@@ -22,6 +24,13 @@ struct Point {
     log_bits: f64,
     mean: f64,
     deviation: f64,
+}
+
+impl Point {
+    /// The error rate is 0 to the precision of [`upper_tail`].
+    fn fails_never(&self, information: f64) -> bool {
+        information > self.mean + HIGHEST_Z * self.deviation
+    }
 }
 
 /// Block error curves of the MCSs of one table.
@@ -95,8 +104,12 @@ impl ErrorModel {
     /// Probability that a block of `octets` is not decoded after `transmissions` (1 to 4) whose mutual information was
     /// `information` on average.
     pub fn error_rate(&self, mcs: u8, octets: u32, transmissions: usize, information: f64) -> f64 {
-        let (blocks, bits) = code_blocks(octets);
         let curve = &self.curves[self.row(mcs)][transmissions.clamp(1, TRANSMISSIONS) - 1];
+        // Most blocks are received far better than they need to be.
+        if curve.iter().all(|point| point.fails_never(information)) {
+            return 0.0;
+        }
+        let (blocks, bits) = code_blocks(octets);
         let (mean, deviation) = interpolate(curve, bits.ln());
         let block_error = upper_tail((information - mean) / deviation);
         1.0 - (1.0 - block_error).powi(blocks as i32)
@@ -171,7 +184,7 @@ fn upper_tail(z: f64) -> f64 {
     if z < 0.0 {
         return 1.0 - upper_tail(-z);
     }
-    if z > 10.0 {
+    if z > HIGHEST_Z {
         return 0.0;
     }
     let t = 1.0 / (1.0 + 0.231_641_9 * z);

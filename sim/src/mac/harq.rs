@@ -72,20 +72,25 @@ impl Harq {
         if self.failed == 0 {
             return None;
         }
-        let candidate = |process: usize| match self.processes[process] {
-            Process::Failed { due, round, block } => {
-                (due <= now && fits(&block)).then_some((due, process, round, block))
+        let mut longest: Option<(u64, usize)> = None;
+        for (process, state) in self.processes.iter().enumerate() {
+            if let Process::Failed { due, block, .. } = state
+                && *due <= now
+                && longest.is_none_or(|(before, _)| *due < before)
+                && fits(block)
+            {
+                longest = Some((*due, process));
             }
-            Process::Free { .. } => None,
-        };
-        (0..self.processes.len())
-            .filter_map(candidate)
-            .min_by_key(|&(due, process, ..)| (due, process))
-            .map(|(_, process, round, block)| Retransmission {
+        }
+        let (_, process) = longest?;
+        match self.processes[process] {
+            Process::Failed { round, block, .. } => Some(Retransmission {
                 process,
                 round,
                 block,
-            })
+            }),
+            Process::Free { .. } => None,
+        }
     }
 
     /// Records the outcome of a transmission, after which the process may be used again from slot `next` on. True if the

@@ -15,6 +15,8 @@ pub struct Pacer {
     at: Duration,
     /// Part of the next packet that the rate has allowed so far, octets.
     credit: f64,
+    /// When the next packet may go; `None` at rate 0.
+    due: Option<Duration>,
 }
 
 impl Pacer {
@@ -25,6 +27,7 @@ impl Pacer {
             rate_bps,
             at: start,
             credit: f64::from(packet),
+            due: Some(start),
         }
     }
 
@@ -37,6 +40,7 @@ impl Pacer {
     pub fn set_rate(&mut self, now: Duration, rate_bps: f64) {
         self.accrue(now);
         self.rate_bps = rate_bps.max(0.0);
+        self.due = self.next_due();
     }
 
     fn accrue(&mut self, now: Duration) {
@@ -50,6 +54,10 @@ impl Pacer {
 
     /// When the next packet may go; `None` at rate 0.
     pub fn next(&self) -> Option<Duration> {
+        self.due
+    }
+
+    fn next_due(&self) -> Option<Duration> {
         let missing = (f64::from(self.packet) - self.credit).max(0.0);
         if missing == 0.0 {
             return Some(self.at);
@@ -63,14 +71,11 @@ impl Pacer {
 
     /// The packet's size, if one may go at `now`.
     pub fn poll_send(&mut self, now: Duration) -> Option<u32> {
-        let due = self.next().is_some_and(|next| next <= now);
-        if !due {
-            return None;
-        }
-        let next = self.next()?;
+        let due = self.due.filter(|&due| due <= now)?;
         // What the packet waited for is used up, and no more: the mean rate is exact whenever this is called on time.
-        self.accrue(next.max(self.at));
+        self.accrue(due);
         self.credit = 0.0;
+        self.due = self.next_due();
         Some(self.packet)
     }
 }
