@@ -8,6 +8,7 @@
 //! phase, its loaded part has fewer slots per second, and weighs up to a tenth more here.
 
 mod recorded_matching;
+mod recorded_names;
 mod recording;
 
 use policies::UeId;

@@ -180,7 +180,7 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
     let (hub, hub_handle) = Hub::new(registry, metrics.clone(), matching_handle.clone());
     let context = Context {
         settings: Settings::from(&config),
-        cell: config.cell.measured(),
+        cell: config.measured(),
         start,
         store: store.clone(),
         metrics: metrics.clone(),

@@ -44,6 +44,7 @@ fn the_example_holds_the_defaults_and_names_every_key() {
         c_rnti: Some(1),
         amf_ue_ngap_id: Some(1),
         ran_ue_id: Some(1),
+        gnb_teid: Some(1),
     };
     for key in toml::Table::try_from(binding).unwrap().keys() {
         assert!(
@@ -128,9 +129,9 @@ fn errors_name_source_and_key_and_say_what_to_write() {
             "cantor.toml: `control.interval_ms`: invalid type: string \"fast\", expected u32",
         ),
         (
-            "[ran]\nmodels = [\"kpm\", \"pdcp\"]\n",
+            "[ran]\nmodels = [\"kpm\", \"slice\"]\n",
             &[],
-            "cantor.toml: `ran.models`: unknown variant `pdcp`, expected one of `kpm`, `mac`, `rlc`",
+            "cantor.toml: `ran.models`: unknown variant `slice`, expected one of `kpm`, `mac`, `rlc`, `pdcp`, `gtp`",
         ),
         (
             "",
@@ -155,12 +156,12 @@ fn errors_name_source_and_key_and_say_what_to_write() {
         (
             "[[binding]]\nip = \"10.0.0.1\"\n",
             &[],
-            "cantor.toml: `binding`: 10.0.0.1: give exactly one of c_rnti, amf_ue_ngap_id and ran_ue_id",
+            "cantor.toml: `binding`: 10.0.0.1: give exactly one of c_rnti, amf_ue_ngap_id, ran_ue_id and gnb_teid",
         ),
         (
             "[[binding]]\nip = \"10.0.0.1\"\nrnti = 5\n",
             &[],
-            "cantor.toml: `binding`: unknown field `rnti`, expected one of `ip`, `node`, `c_rnti`, `amf_ue_ngap_id`, `ran_ue_id`",
+            "cantor.toml: `binding`: unknown field `rnti`, expected one of `ip`, `node`, `c_rnti`, `amf_ue_ngap_id`, `ran_ue_id`, `gnb_teid`",
         ),
     ];
     for (file, environment, expected) in cases {

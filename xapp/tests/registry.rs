@@ -11,6 +11,7 @@ use std::time::Instant;
 use xapp::config::{Binding, Config};
 use xapp::guidance::outbox::Outbox;
 use xapp::guidance::registry::{Effect, Registered, Registry, StreamId};
+use xapp::measure::Identity;
 use xapp::ran::NodeId;
 
 const RNTI: UeId = UeId::CRnti(0xf0db);
@@ -24,6 +25,7 @@ fn config() -> Config {
         c_rnti: Some(0xf0db),
         amf_ue_ngap_id: None,
         ran_ue_id: None,
+        gnb_teid: None,
     }];
     config
 }
@@ -216,7 +218,11 @@ fn what_an_operator_says_goes_first() {
     bench.register(&by_ip("b", "10.45.0.3"));
     let address = [10, 45, 0, 3].into();
     assert_eq!(
-        texts(bench.registry.bind(address, None, UeId::CRnti(2))),
+        texts(
+            bench
+                .registry
+                .bind(address, None, Identity::Ue(UeId::CRnti(2)))
+        ),
         ["+gnb:a/b/rnti:0002"]
     );
     assert!(bench.registry.wanted().flows.is_empty());
@@ -234,6 +240,49 @@ fn what_an_operator_says_goes_first() {
         ["-gnb:a/b", "+gnb:a/b/rnti:0003"]
     );
     assert!(bench.registry.unbind(address).is_none());
+}
+
+/// The operator knows which address has which tunnel, and the gNB's reports which UE has which tunnel now.
+#[test]
+fn a_tunnel_is_followed_from_c_rnti_to_c_rnti() {
+    let mut bench = Bench::new();
+    bench.registry.node_up(node("gnb:a"));
+    bench.registry.ue_up(&node("gnb:a"), UeId::CRnti(2));
+    bench.register(&by_ip("b", "10.45.0.3"));
+    let teid = Identity::GnbTeid(0x5f8b_d2d4);
+    let address = [10, 45, 0, 3].into();
+    bench.statuses();
+    assert!(bench.registry.bind(address, None, teid).is_empty());
+    assert_eq!(
+        bench.status().detail,
+        "no node reports a UE gnb-teid:5f8bd2d4"
+    );
+    let mut told = |ues: &[(Identity, u16)]| {
+        let names = ues.iter().map(|(name, rnti)| (*name, UeId::CRnti(*rnti)));
+        texts(bench.registry.names(&node("gnb:a"), names.collect()))
+    };
+    assert_eq!(told(&[(teid, 2)]), ["+gnb:a/b/rnti:0002"]);
+    assert!(told(&[(teid, 2), (Identity::GnbTeid(1), 2)]).is_empty());
+    // A handover: the new C-RNTI is known before it reports.
+    assert_eq!(told(&[(teid, 3)]), ["-gnb:a/b"]);
+    let effects = bench.registry.ue_up(&node("gnb:a"), UeId::CRnti(3));
+    assert_eq!(texts(effects), ["+gnb:a/b/rnti:0003"]);
+}
+
+/// KPM's names of a UE that MAC reports.
+#[test]
+fn a_flow_may_be_registered_by_any_name_of_its_ue() {
+    let mut bench = Bench::new();
+    bench.registry.node_up(node("gnb:a"));
+    bench.registry.ue_up(&node("gnb:a"), UeId::CRnti(2));
+    let names = [(Identity::Ue(UeId::AmfUeNgapId(7)), UeId::CRnti(2))];
+    bench.registry.names(&node("gnb:a"), names.into());
+    let ran = RanUe {
+        node: String::new(),
+        id: Some(Id::AmfUeNgapId(7)),
+    };
+    let (_, effects) = bench.register(&with("a", Some(Selector::Ran(ran))));
+    assert_eq!(effects, ["+gnb:a/a/rnti:0002"]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! FlexRIC's agent as measured: it admits what it can do, reports each period, keeps its subscriptions when the
 //! RIC restarts, and aborts, with the gNB, on everything else.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -32,6 +33,8 @@ pub struct State {
     pub set_up: bool,
     /// No UE is attached: it reports nothing.
     pub idle: bool,
+    /// So many messages lie before what comes next: it reads one for each that comes.
+    pub behind: usize,
 }
 
 /// What an agent offers, as captured.
@@ -122,6 +125,7 @@ async fn serve(connection: Connection, kind: &Kind, state: &Mutex<State>) {
         return;
     }
     let mut due: Vec<Instant> = Vec::new();
+    let mut unread = VecDeque::new();
     loop {
         let subscriptions = state.lock().unwrap().subscriptions.clone();
         due.resize(subscriptions.len(), Instant::now());
@@ -130,7 +134,12 @@ async fn serve(connection: Connection, kind: &Kind, state: &Mutex<State>) {
         let answer = tokio::select! {
             received = receiver.receive() => {
                 let Ok(Some(message)) = received else { return };
-                let pdu = decode(&message.bytes, kind.version).unwrap().value;
+                unread.push_back(message.bytes);
+                if unread.len() <= state.lock().unwrap().behind {
+                    continue;
+                }
+                let octets = unread.pop_front().unwrap();
+                let pdu = decode(&octets, kind.version).unwrap().value;
                 match heard(pdu, kind, &mut state.lock().unwrap()) {
                     Ok(answer) => answer,
                     Err(why) => {
@@ -160,7 +169,7 @@ async fn serve(connection: Connection, kind: &Kind, state: &Mutex<State>) {
 
 fn report(request: RicRequestId, ran_function: u16) -> Pdu {
     let message = match ran_function {
-        142 | 143 => vec![0; 12],
+        142..=148 => vec![0; 12],
         _ => crate::indication_message("v2_e42_ind_kpm_1"),
     };
     Pdu::RicIndication(RicIndication {

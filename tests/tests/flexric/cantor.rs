@@ -32,6 +32,7 @@ pub fn config(version: Version, e2: &Address, e42: &Address) -> Config {
             settle: Duration::from_millis(100),
             answer: Duration::from_millis(1000),
             nudge: Duration::from_millis(200),
+            overdue: Duration::from_millis(300),
             refresh: Duration::from_millis(100),
             retry: Duration::from_millis(20),
             silence: Duration::from_millis(300),

@@ -15,8 +15,8 @@ pub async fn bounded(body: impl Future<Output = ()>) {
         .expect("what was awaited did not happen");
 }
 
-/// KPM, MAC and RLC.
-pub const MODELS: usize = 3;
+/// KPM, MAC, RLC, PDCP and GTP.
+pub const MODELS: usize = 5;
 
 pub fn mono() -> Kind {
     Kind::of("v2_e2_setup_req")
@@ -62,9 +62,9 @@ async fn cantor_comes_first_then_the_ric_then_the_agent() {
 async fn agents_of_every_version_and_dialect_are_subscribed_to_in_their_own() {
     bounded(async {
         for (setup, version, models) in [
-            ("v1_e2_setup_req", Version::V1_01, 3),
-            ("v2_e2_setup_req", Version::V2_03, 3),
-            ("v3_e2_setup_req", Version::V3_01, 3),
+            ("v1_e2_setup_req", Version::V1_01, MODELS),
+            ("v2_e2_setup_req", Version::V2_03, MODELS),
+            ("v3_e2_setup_req", Version::V3_01, MODELS),
             ("v2_cudu_e2_setup_req_du", Version::V2_03, 3),
             ("v2_cudu_e2_setup_req_cu", Version::V2_03, 1),
         ] {

@@ -183,6 +183,26 @@ async fn after_a_cantor_that_was_killed_the_next_one_gets_through() {
     .await;
 }
 
+/// An agent reads one message per wake-up: of the deletions that the RIC sends for a dead xApp, all but the first lie
+/// before everything that comes later.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_is_behind_is_subscribed_to_all_the_same() {
+    bounded(async {
+        for behind in [1, MODELS - 1] {
+            let ric = Ric::start(Version::V2_03).await;
+            let agent = Agent::start(&ric.e2, mono());
+            until(|| agent.state.lock().unwrap().set_up).await;
+            agent.state.lock().unwrap().behind = behind;
+            let mut cantor = Cantor::start(config(Version::V2_03, &ric.e2, &ric.e42));
+            cantor.until_reporting(MODELS).await;
+            cantor.stop().await;
+            ric.assert_alive();
+            agent.assert_alive();
+        }
+    })
+    .await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn without_its_guard_nothing_is_said_to_a_ric() {
     bounded(async {

@@ -8,10 +8,11 @@ use crate::guidance::hub::{HubHandle, Message, Notice};
 use crate::guidance::matching::MatchingHandle;
 use crate::guidance::outbox::Outbox;
 use crate::guidance::registry::BoundFlow;
-use crate::measure::{self, NodeMeasurements};
+use crate::measure::{self, Identity, NodeMeasurements};
 use crate::operate::metrics::Metrics;
 use crate::ran::{NodeId, ServiceModel, SubscriptionState, SubscriptionStatus};
 use crate::store::Store;
+use policies::UeId;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -112,6 +113,8 @@ pub struct Task {
     connected: bool,
     subscriptions: BTreeMap<(u16, u16), SubscriptionStatus>,
     used_prbs: f64,
+    /// Other names of the UEs, as the hub was told them.
+    names: BTreeMap<Identity, UeId>,
     counted: Counted,
     notices: VecDeque<Notice>,
     commands: mpsc::Receiver<Command>,
@@ -139,6 +142,7 @@ impl Task {
             connected: false,
             subscriptions: BTreeMap::new(),
             used_prbs: 0.0,
+            names: BTreeMap::new(),
             counted: Counted::default(),
             notices: VecDeque::new(),
             commands,
@@ -232,6 +236,7 @@ impl Task {
         self.core.down();
         self.subscriptions.clear();
         self.used_prbs = 0.0;
+        self.names.clear();
         // Counters start again with the node's next connection.
         self.measurements = NodeMeasurements::new(self.context.cell.clone());
         self.counted = Counted {
@@ -288,6 +293,10 @@ impl Task {
         let quarantined = self.measurements.counters().quarantined_total();
         metrics.quarantined(quarantined - self.counted.quarantined);
         self.counted.quarantined = quarantined;
+        if *self.measurements.names() != self.names {
+            self.names = self.measurements.names().clone();
+            self.notices.push_back(Notice::Names(self.names.clone()));
+        }
         let reports = match result {
             Ok(reports) => reports,
             Err(error) => {

@@ -13,6 +13,7 @@ Examples:
   cantor bind --list
   cantor bind 10.45.0.2 --c-rnti 0xf0db
   cantor bind 10.45.0.2 --amf-ue-ngap-id 112358132134 --node gnb:001-01:00000e00/32
+  cantor bind 10.45.0.2 --gnb-teid 0x5f8bd2d4
   cantor bind 10.45.0.2 --remove
 
 What is bound here goes before the configuration's [[binding]] tables and before what the traffic tells,
@@ -23,14 +24,14 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 /// Say which UE an IP address belongs to, or list what is known
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-#[command(group = ArgGroup::new("what").required(true).args(["c_rnti", "amf_ue_ngap_id", "ran_ue_id", "remove", "list"]))]
+#[command(group = ArgGroup::new("what").required(true).args(["c_rnti", "amf_ue_ngap_id", "ran_ue_id", "gnb_teid", "remove", "list"]))]
 pub struct Args {
     /// IP address of the UE
     #[arg(value_name = "ADDRESS", required_unless_present = "list")]
     address: Option<IpAddr>,
 
     /// C-RNTI, decimal or 0x-hexadecimal
-    #[arg(long, value_parser = parse_rnti)]
+    #[arg(long, value_parser = |text: &str| parse::<u16>(text, "a C-RNTI; write one like 61659 or 0xf0db"))]
     c_rnti: Option<u16>,
 
     /// AMF UE NGAP ID
@@ -40,6 +41,10 @@ pub struct Args {
     /// RAN UE ID of E2SM-KPM, as a number
     #[arg(long, value_name = "ID")]
     ran_ue_id: Option<u64>,
+
+    /// Tunnel endpoint id of the gNB for its PDU session (N3), as the core network has it, decimal or 0x-hexadecimal
+    #[arg(long, value_name = "TEID", value_parser = |text: &str| parse::<u32>(text, "a TEID; write one like 0x5f8bd2d4"))]
+    gnb_teid: Option<u32>,
 
     /// E2 node of the UE as `cantor top` names it; without it, the one node where such a UE is
     #[arg(long, conflicts_with_all = ["remove", "list"])]
@@ -92,7 +97,8 @@ impl Args {
                     .c_rnti
                     .map(|rnti| Ue::CRnti(rnti.into()))
                     .or(self.amf_ue_ngap_id.map(Ue::AmfUeNgapId))
-                    .or(self.ran_ue_id.map(Ue::RanUeId));
+                    .or(self.ran_ue_id.map(Ue::RanUeId))
+                    .or(self.gnb_teid.map(Ue::GnbTeid));
                 let binding = Binding {
                     ip_address: address.to_string(),
                     node: self.node.unwrap_or_default(),
@@ -136,6 +142,7 @@ fn ue_text(binding: &Binding) -> String {
         Some(Ue::CRnti(rnti)) => format!("rnti:{rnti:04x}"),
         Some(Ue::AmfUeNgapId(id)) => format!("amf:{id}"),
         Some(Ue::RanUeId(id)) => format!("ran:{id:016x}"),
+        Some(Ue::GnbTeid(teid)) => format!("gnb-teid:{teid:08x}"),
         None => "-".into(),
     }
 }
@@ -144,10 +151,11 @@ fn plain(status: tonic::Status) -> anyhow::Error {
     anyhow::anyhow!("{}", status.message().to_owned())
 }
 
-fn parse_rnti(text: &str) -> Result<u16, String> {
+fn parse<N: TryFrom<u64>>(text: &str, what: &str) -> Result<N, String> {
     let number = match text.strip_prefix("0x") {
-        Some(hex) => u16::from_str_radix(hex, 16),
+        Some(hex) => u64::from_str_radix(hex, 16),
         None => text.parse(),
     };
-    number.map_err(|_| format!("{text:?} is not a C-RNTI; write one like 61659 or 0xf0db"))
+    let number = number.ok().and_then(|number| N::try_from(number).ok());
+    number.ok_or_else(|| format!("{text:?} is not {what}"))
 }

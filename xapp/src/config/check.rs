@@ -53,7 +53,7 @@ impl Config {
             (
                 ran.models.is_empty(),
                 "ran.models",
-                "empty: give at least one of \"kpm\", \"mac\", \"rlc\"".into(),
+                "empty: give at least one of \"kpm\", \"mac\", \"rlc\", \"pdcp\", \"gtp\"".into(),
             ),
             (
                 !(1..=275).contains(&cell.carrier_prbs),
@@ -175,9 +175,10 @@ fn binding_complaint(bindings: &[Binding]) -> Option<Complaint> {
         let ip = binding.ip;
         let identities = usize::from(binding.c_rnti.is_some())
             + usize::from(binding.amf_ue_ngap_id.is_some())
-            + usize::from(binding.ran_ue_id.is_some());
+            + usize::from(binding.ran_ue_id.is_some())
+            + usize::from(binding.gnb_teid.is_some());
         let text = if identities != 1 {
-            format!("{ip}: give exactly one of c_rnti, amf_ue_ngap_id and ran_ue_id")
+            format!("{ip}: give exactly one of c_rnti, amf_ue_ngap_id, ran_ue_id and gnb_teid")
         } else if !addresses.insert(ip.to_canonical()) {
             format!("{ip} is bound twice")
         } else {

@@ -11,7 +11,7 @@ pub use load::{Loaded, Origin, load};
 
 use crate::measure::{CellConfig, DownlinkShare, KpmDialect};
 use crate::ran::{ServiceModel, Slice, Wishes, direct, flexric};
-use policies::GainPolicy;
+use policies::{GainPolicy, SNssai};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -108,6 +108,10 @@ pub enum Model {
     Mac,
     /// FlexRIC RLC statistics.
     Rlc,
+    /// FlexRIC PDCP statistics: which C-RNTI the UE has that KPM and GTP report.
+    Pdcp,
+    /// FlexRIC GTP statistics: the UEs' tunnels.
+    Gtp,
 }
 
 /// What the cells are like: E2 does not tell, and PRB use means nothing without it.
@@ -196,7 +200,7 @@ pub struct Http {
     pub listen: SocketAddr,
 }
 
-/// Says that the UE with an IP address is a UE of the RAN. Exactly one of the three identities is given.
+/// Says that the UE with an IP address is a UE of the RAN. Exactly one of the four identities is given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Binding {
@@ -214,6 +218,9 @@ pub struct Binding {
     /// RAN UE ID.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ran_ue_id: Option<u64>,
+    /// The gNB's tunnel endpoint id of the UE's PDU session on N3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gnb_teid: Option<u32>,
 }
 
 impl Default for Xapp {
@@ -229,7 +236,7 @@ impl Default for Ran {
         Self {
             link: Link::Direct,
             listen: vec!["sctp://[::]:36421".into()],
-            models: vec![Model::Kpm, Model::Mac, Model::Rlc],
+            models: vec![Model::Kpm, Model::Mac, Model::Rlc, Model::Pdcp, Model::Gtp],
             report_period_ms: 50,
             kpm_sst: 1,
             expected_ues: 16,
@@ -303,6 +310,8 @@ impl From<Model> for ServiceModel {
             Model::Kpm => Self::Kpm,
             Model::Mac => Self::Mac,
             Model::Rlc => Self::Rlc,
+            Model::Pdcp => Self::Pdcp,
+            Model::Gtp => Self::Gtp,
         }
     }
 }
@@ -321,6 +330,7 @@ impl Cell {
                 DownlinkShare::Configured(self.downlink_share)
             },
             lost_after: Duration::from_millis(self.lost_after_ms.into()),
+            kpm_slice: None,
             kpm_dialect: self.kpm_dialect,
         }
     }
@@ -391,6 +401,17 @@ impl Control {
 }
 
 impl Config {
+    /// Cells as the measurements of Cantor's own subscriptions need them.
+    pub fn measured(&self) -> CellConfig {
+        CellConfig {
+            kpm_slice: Some(SNssai {
+                sst: self.ran.kpm_sst,
+                sd: None,
+            }),
+            ..self.cell.measured()
+        }
+    }
+
     /// Time for which guidance holds.
     pub fn valid_for(&self) -> Duration {
         match self.guidance.valid_for_ms {

@@ -2,6 +2,7 @@
 
 use super::validate::{self, Target};
 use crate::config::Binding;
+use crate::measure::Identity;
 use crate::ran::NodeId;
 use policies::UeId;
 use policies::matching::{Change, UeKey};
@@ -60,7 +61,7 @@ pub struct BindingView {
     /// E2 node; `None`: any, if just one UE fits.
     pub node: Option<String>,
     /// The UE.
-    pub ue: UeId,
+    pub ue: Identity,
     /// How that is known.
     pub source: Source,
 }
@@ -69,8 +70,16 @@ pub struct BindingView {
 #[derive(Clone, Debug)]
 struct Entry {
     node: Option<String>,
-    ue: UeId,
+    ue: Identity,
     source: Source,
+}
+
+/// The UEs of a node.
+#[derive(Debug, Default)]
+struct Ues {
+    reported: HashSet<UeId>,
+    /// Their other names.
+    names: BTreeMap<Identity, UeId>,
 }
 
 /// The UEs of all connected nodes, and the tables of addresses.
@@ -79,7 +88,7 @@ pub(super) struct Directory {
     configured: BTreeMap<IpAddr, Entry>,
     operator: BTreeMap<IpAddr, Entry>,
     traffic: BTreeMap<IpAddr, Entry>,
-    nodes: BTreeMap<NodeId, HashSet<UeId>>,
+    nodes: BTreeMap<NodeId, Ues>,
     matching: bool,
 }
 
@@ -87,9 +96,7 @@ impl Directory {
     /// No node yet. `matching`: addresses that no table has are looked for by their traffic.
     pub(super) fn new(bindings: &[Binding], matching: bool) -> Self {
         let configured = bindings.iter().filter_map(|binding| {
-            let Target::Ran { node, ue } = validate::bound_ue(binding)? else {
-                return None;
-            };
+            let (node, ue) = validate::bound_ue(binding)?;
             let source = Source::Static;
             Some((binding.ip.to_canonical(), Entry { node, ue, source }))
         });
@@ -113,17 +120,24 @@ impl Directory {
     /// `false`: the node is not connected (any more).
     pub(super) fn ue_up(&mut self, node: &NodeId, ue: UeId) -> bool {
         let ues = self.nodes.get_mut(node);
-        ues.map(|ues| ues.insert(ue)).is_some()
+        ues.map(|ues| ues.reported.insert(ue)).is_some()
     }
 
     pub(super) fn ue_down(&mut self, node: &NodeId, ue: UeId) {
         if let Some(ues) = self.nodes.get_mut(node) {
-            ues.remove(&ue);
+            ues.reported.remove(&ue);
+        }
+    }
+
+    /// A node's reports tell what else its UEs are called.
+    pub(super) fn names(&mut self, node: &NodeId, names: BTreeMap<Identity, UeId>) {
+        if let Some(ues) = self.nodes.get_mut(node) {
+            ues.names = names;
         }
     }
 
     /// An operator says which UE has an address.
-    pub(super) fn bind(&mut self, address: IpAddr, node: Option<String>, ue: UeId) {
+    pub(super) fn bind(&mut self, address: IpAddr, node: Option<String>, ue: Identity) {
         let source = Source::Operator;
         self.operator.insert(address, Entry { node, ue, source });
     }
@@ -139,7 +153,7 @@ impl Directory {
             Change::Bound(address, found) => {
                 let entry = Entry {
                     node: Some(found.ue.node.to_string()),
-                    ue: found.ue.ue,
+                    ue: Identity::Ue(found.ue.ue),
                     source: Source::Traffic {
                         confidence: found.confidence,
                     },
@@ -193,14 +207,6 @@ impl Directory {
             .or_else(|| self.traffic.get(address))
     }
 
-    /// The identity of the UE that a target means, on whichever node.
-    pub(super) fn identity(&self, target: &Target) -> Option<UeId> {
-        match target {
-            Target::Ran { ue, .. } => Some(*ue),
-            Target::Ip(ip) => self.entry(ip).map(|entry| entry.ue),
-        }
-    }
-
     /// The one UE that a target means, or why there is none.
     pub(super) fn find(&self, target: &Target) -> Result<Found, String> {
         let (node, ue, source) = match target {
@@ -208,10 +214,14 @@ impl Directory {
                 Some(entry) => (&entry.node, entry.ue, entry.source),
                 None => return Err(self.unknown(*ip)),
             },
-            Target::Ran { node, ue } => (node, *ue, Source::Edge),
+            Target::Ran { node, ue } => (node, Identity::Ue(*ue), Source::Edge),
         };
-        let node = self.node(node.as_deref(), ue)?.clone();
-        Ok(Found { node, ue, source })
+        let (node, ue) = self.reported(node.as_deref(), ue)?;
+        Ok(Found {
+            node: node.clone(),
+            ue,
+            source,
+        })
     }
 
     fn unknown(&self, ip: IpAddr) -> String {
@@ -226,22 +236,36 @@ impl Directory {
         }
     }
 
-    /// The node that has a UE: the wanted one, or the only one.
-    fn node(&self, wanted: Option<&str>, ue: UeId) -> Result<&NodeId, String> {
+    /// The node that has a UE, the wanted one or the only one, and the UE as it reports it.
+    fn reported(&self, wanted: Option<&str>, ue: Identity) -> Result<(&NodeId, UeId), String> {
         if let Some(wanted) = wanted {
-            return match self.nodes.iter().find(|(id, _)| &*id.0 == wanted) {
-                None => Err(format!("node {wanted} is not connected")),
-                Some((id, ues)) if ues.contains(&ue) => Ok(id),
-                Some(_) => Err(format!("node {wanted} reports no UE {ue}")),
+            let node = self.nodes.iter().find(|(id, _)| &*id.0 == wanted);
+            let (id, ues) = node.ok_or_else(|| format!("node {wanted} is not connected"))?;
+            return match ues.reported(ue) {
+                Some(ue) => Ok((id, ue)),
+                None => Err(format!("node {wanted} reports no UE {ue}")),
             };
         }
-        let mut candidates = self.nodes.iter().filter(|(_, ues)| ues.contains(&ue));
+        let has = |(id, ues): (_, &Ues)| Some((id, ues.reported(ue)?));
+        let mut candidates = self.nodes.iter().filter_map(has);
         match (candidates.next(), candidates.next()) {
             (None, _) => Err(format!("no node reports a UE {ue}")),
-            (Some((id, _)), None) => Ok(id),
+            (Some(found), None) => Ok(found),
             (Some((first, _)), Some((second, _))) => Err(format!(
                 "several nodes have a UE {ue} ({first}, {second}): name the node in the registration"
             )),
         }
+    }
+}
+
+impl Ues {
+    /// The UE with this name, as it is reported.
+    fn reported(&self, name: Identity) -> Option<UeId> {
+        let by_itself = match name {
+            Identity::Ue(ue) => Some(ue),
+            Identity::GnbTeid(_) => None,
+        };
+        let candidates = by_itself.into_iter().chain(self.names.get(&name).copied());
+        candidates.into_iter().find(|ue| self.reported.contains(ue))
     }
 }

@@ -5,6 +5,7 @@ use super::matching::{MatchingHandle, Wanted};
 use super::registry::{Effect, FlowView, Registered, Registry, StreamId};
 use super::{FlowKey, outbox::Outbox};
 use crate::cell::{CellHandle, Command};
+use crate::measure::Identity;
 use crate::operate::metrics::Metrics;
 use crate::ran::NodeId;
 use policies::matching::Change;
@@ -55,7 +56,7 @@ pub enum Message {
     /// The traffic told which UE an address belongs to, or that it is not known any more.
     Matched(Vec<Change>),
     /// An operator says which UE (of which node) has an address.
-    Bind(IpAddr, Option<String>, UeId),
+    Bind(IpAddr, Option<String>, Identity),
     /// An operator takes that back. The answer: somebody had said so.
     Unbind(IpAddr, oneshot::Sender<bool>),
     /// An operator asks which UE each address belongs to.
@@ -75,6 +76,8 @@ pub enum Notice {
     UeUp(UeId),
     /// A UE is reported no more.
     UeDown(UeId),
+    /// Every other name of a UE, with the one in its reports.
+    Names(BTreeMap<Identity, UeId>),
     /// A flow runs on this policy now; `None`: on none.
     Policy {
         /// Which flow.
@@ -308,6 +311,7 @@ impl Hub {
             Notice::Down => self.registry.node_down(node),
             Notice::UeUp(ue) => self.registry.ue_up(node, ue),
             Notice::UeDown(ue) => self.registry.ue_down(node, ue),
+            Notice::Names(names) => self.registry.names(node, names),
             Notice::Policy {
                 flow,
                 policy,

@@ -10,6 +10,7 @@ use super::matching::Wanted;
 use super::outbox::Outbox;
 use super::validate::{self, Registration, Target};
 use crate::config::Config;
+use crate::measure::Identity;
 use crate::ran::NodeId;
 use policies::matching::Change;
 use policies::{GainPolicy, UeId};
@@ -241,10 +242,13 @@ impl Registry {
         if !self.directory.ue_up(node, ue) {
             return Vec::new();
         }
-        self.rebind_all(|registry, flow| {
-            flow.bound.is_none()
-                && registry.directory.identity(&flow.registration.target) == Some(ue)
-        })
+        self.rebind_all(|_, flow| flow.bound.is_none())
+    }
+
+    /// A node's reports tell what else its UEs are called.
+    pub fn names(&mut self, node: &NodeId, names: BTreeMap<Identity, UeId>) -> Vec<Effect> {
+        self.directory.names(node, names);
+        self.rebind_all(|_, _| true)
     }
 
     /// A node has a UE no more.
@@ -258,7 +262,7 @@ impl Registry {
     }
 
     /// An operator says which UE has an address.
-    pub fn bind(&mut self, address: IpAddr, node: Option<String>, ue: UeId) -> Vec<Effect> {
+    pub fn bind(&mut self, address: IpAddr, node: Option<String>, ue: Identity) -> Vec<Effect> {
         self.directory.bind(address, node, ue);
         self.rebind_address(address)
     }

@@ -1,6 +1,7 @@
 //! What a registration must look like. The texts go to the edge server: they say what to change.
 
 use crate::config;
+use crate::measure::Identity;
 use policies::{GainPolicy, UeId};
 use proto::guidance::{RanUe, RegisterFlow, UeSelector, ran_ue, ue_selector::Selector};
 use proto::operations::{Binding, binding};
@@ -125,9 +126,17 @@ fn ran_ue(ue: &RanUe) -> Result<Target, String> {
 }
 
 /// Checks what an operator says of an address: the address, and the node and identity of its UE.
-pub(crate) fn binding(binding: &Binding) -> Result<(IpAddr, Option<String>, UeId), String> {
+pub(crate) fn binding(binding: &Binding) -> Result<(IpAddr, Option<String>, Identity), String> {
     let address = address(&binding.ip_address)?;
     let id = match binding.ue {
+        Some(binding::Ue::GnbTeid(teid)) => {
+            let node = binding.node.clone();
+            if !node.is_empty() {
+                name("node", &node)?;
+            }
+            let node = (!node.is_empty()).then_some(node);
+            return Ok((address, node, Identity::GnbTeid(teid)));
+        }
         Some(binding::Ue::CRnti(rnti)) => Some(ran_ue::Id::CRnti(rnti)),
         Some(binding::Ue::AmfUeNgapId(id)) => Some(ran_ue::Id::AmfUeNgapId(id)),
         Some(binding::Ue::RanUeId(id)) => Some(ran_ue::Id::RanUeId(id)),
@@ -135,7 +144,7 @@ pub(crate) fn binding(binding: &Binding) -> Result<(IpAddr, Option<String>, UeId
     };
     let node = binding.node.clone();
     match ran_ue(&RanUe { node, id })? {
-        Target::Ran { node, ue } => Ok((address, node, ue)),
+        Target::Ran { node, ue } => Ok((address, node, Identity::Ue(ue))),
         Target::Ip(_) => Err("the UE is missing".into()),
     }
 }
@@ -149,17 +158,17 @@ pub(crate) fn address(text: &str) -> Result<IpAddr, String> {
     })
 }
 
-/// The UE of a line of the static table; `None` for a line that the configuration's check refuses.
-pub(super) fn bound_ue(binding: &config::Binding) -> Option<Target> {
+/// Node and UE of a line of the static table; `None` for a line that the configuration's check refuses.
+pub(super) fn bound_ue(binding: &config::Binding) -> Option<(Option<String>, Identity)> {
     let ue = binding
         .c_rnti
         .map(UeId::CRnti)
         .or(binding.amf_ue_ngap_id.map(UeId::AmfUeNgapId))
-        .or(binding.ran_ue_id.map(UeId::RanUeId))?;
-    Some(Target::Ran {
-        node: (!binding.node.is_empty()).then(|| binding.node.clone()),
-        ue,
-    })
+        .or(binding.ran_ue_id.map(UeId::RanUeId))
+        .map(Identity::Ue)
+        .or(binding.gnb_teid.map(Identity::GnbTeid))?;
+    let node = (!binding.node.is_empty()).then(|| binding.node.clone());
+    Some((node, ue))
 }
 
 /// A UE as edge servers are told about it; identities that the contract does not know stay out.

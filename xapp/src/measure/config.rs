@@ -1,6 +1,7 @@
 //! What must be known of a cell to understand its measurements.
 
 use super::KpmDialect;
+use policies::SNssai;
 use std::time::Duration;
 
 /// A cell, as its operator configured it.
@@ -15,6 +16,8 @@ pub struct CellConfig {
     /// How long a UE may wait with data in its queue and no new transport block before it counts as lost.
     /// Under load, a live UE of an OAI gNB was never seen to wait more than 10 ms.
     pub lost_after: Duration,
+    /// Slice whose UEs the KPM subscription asks for (report style 4): each UE that it reports belongs to it.
+    pub kpm_slice: Option<SNssai>,
     /// Units of its KPM values.
     pub kpm_dialect: KpmDialect,
 }
@@ -51,6 +54,7 @@ impl Default for CellConfig {
             numerology: 1,
             downlink_share: DownlinkShare::Configured(0.8),
             lost_after: Duration::from_millis(500),
+            kpm_slice: None,
             kpm_dialect: KpmDialect::Auto,
         }
     }

@@ -4,12 +4,15 @@
 //! the cumulative counters of the last report, so that the next one gives differences over a window.
 //!
 //! What a MAC model gives (FlexRIC's, as OAI fills it) is preferred, joined with the RLC model's queues of the same
-//! tick; KPM is the source where no MAC model reports. Values out of their physical range are quarantined: counted
+//! tick; KPM is the source where no MAC model reports, and adds slice and delay otherwise. PDCP and GTP tell which names
+//! are one UE's. Values out of their physical range are quarantined: counted
 //! by reason and never fed to a controller.
 
 mod config;
 mod counters;
 mod error;
+mod identities;
+mod join;
 mod kpm;
 mod lost;
 mod mac;
@@ -21,10 +24,13 @@ mod window;
 pub use config::{CellConfig, DownlinkShare};
 pub use counters::{Counters, Reason};
 pub use error::Error;
+pub use identities::Identity;
 pub use kpm::{KpmDialect, KpmUe};
 
 use crate::ran::ServiceModel;
-use e2sm::flexric::{MacUe, RlcBearer, Stats};
+use e2sm::flexric::{GtpTunnel, MacUe, PdcpBearer, RlcBearer, Stats};
+use identities::Identities;
+use join::Join;
 use lost::{Lost, Observation};
 use policies::{UeId, UeReport};
 use share::LearnedShare;
@@ -43,6 +49,8 @@ pub struct NodeMeasurements {
     lost: Lost,
     learned: LearnedShare,
     kpm: kpm::Kpm,
+    join: Join,
+    identities: Identities,
     mac_asked: Option<Duration>,
 }
 
@@ -60,6 +68,8 @@ impl NodeMeasurements {
             lost: Lost::default(),
             learned: LearnedShare::default(),
             kpm: kpm::Kpm::default(),
+            join: Join::default(),
+            identities: Identities::default(),
             mac_asked: None,
         }
     }
@@ -79,7 +89,9 @@ impl NodeMeasurements {
             ServiceModel::Mac => Stats::decode(message).map(|stats| self.on_mac(&stats, received)),
             ServiceModel::Rlc => Stats::decode(message).map(|stats| self.on_rlc(&stats)),
             ServiceModel::Kpm => return self.on_kpm(header, message, received),
-            _ => Ok(Vec::new()),
+            ServiceModel::Pdcp => Stats::decode(message).map(|stats| self.on_pdcp(&stats)),
+            ServiceModel::Gtp => Stats::decode(message).map(|stats| self.on_gtp(&stats)),
+            ServiceModel::Other => Ok(Vec::new()),
         };
         self.count(result.map_err(|cause| Error::Message { model, cause }))
     }
@@ -111,6 +123,8 @@ impl NodeMeasurements {
         let result = self
             .kpm
             .on_indication(header, message, received, config, cell_prbs, counters);
+        self.identities
+            .refresh(self.join.joined(), self.kpm.latest());
         // MAC reports say more, and their UEs have other names: two sources would count every UE twice.
         let mac_heard = self.ticks.base().map(|mac| mac.received);
         let mac_reports = mac_heard
@@ -118,6 +132,25 @@ impl NodeMeasurements {
             .is_some_and(|mac| received.saturating_sub(mac) < MAC_SILENT_AFTER);
         let result = result.map(|reports| if mac_reports { Vec::new() } else { reports });
         self.count(result.map_err(Error::from))
+    }
+
+    fn on_pdcp(&mut self, stats: &Stats<PdcpBearer>) -> Vec<UeReport> {
+        self.join.pdcp(stats);
+        self.identities
+            .refresh(self.join.joined(), self.kpm.latest());
+        Vec::new()
+    }
+
+    fn on_gtp(&mut self, stats: &Stats<GtpTunnel>) -> Vec<UeReport> {
+        self.identities.gtp(stats);
+        self.identities
+            .refresh(self.join.joined(), self.kpm.latest());
+        Vec::new()
+    }
+
+    /// Every other name of a UE, with the one in its reports.
+    pub fn names(&self) -> &BTreeMap<Identity, UeId> {
+        self.identities.names()
     }
 
     fn count(&mut self, result: Result<Vec<UeReport>, Error>) -> Result<Vec<UeReport>, Error> {
@@ -165,6 +198,7 @@ impl NodeMeasurements {
     }
 
     fn on_rlc(&mut self, stats: &Stats<RlcBearer>) -> Vec<UeReport> {
+        self.join.rlc(stats);
         let report = rlc::report(stats, &mut self.counters);
         if self.ticks.rlc(report) == Arrival::Late {
             self.counters.late += 1;
@@ -182,9 +216,13 @@ impl NodeMeasurements {
             if !too_short {
                 let mut used = 0.0;
                 for (&rnti, ue) in &end.ues {
-                    let Some(report) = window.ue(rnti, ue, cell_prbs, &mut self.counters) else {
+                    let Some(mut report) = window.ue(rnti, ue, cell_prbs, &mut self.counters)
+                    else {
                         continue;
                     };
+                    if let Some(addition) = self.identities.addition(rnti, end.received) {
+                        (report.slice, report.rlc_delay) = (addition.slice, addition.rlc_delay);
+                    }
                     used += report.prbs.unwrap_or(0.0);
                     match self.lost.observe(rnti, &report, base, end, &self.config) {
                         Observation::Alive => reports.push(report),

@@ -7,6 +7,7 @@ use crate::cell::{CellHandle, DecisionRecord, core::UeView};
 use crate::guidance::hub::{HubHandle, Message, Stopping};
 use crate::guidance::registry::FlowView;
 use crate::guidance::{BindingView, Source, address, binding};
+use crate::measure::Identity;
 use crate::ran::{SubscriptionState, SubscriptionStatus};
 use crate::store::Store;
 use futures_util::{Stream, StreamExt as _, future};
@@ -176,10 +177,11 @@ impl OperationsService for Operations {
 fn known_binding(view: BindingView) -> Binding {
     use proto::operations::binding::Ue;
     let ue = match view.ue {
-        UeId::CRnti(rnti) => Some(Ue::CRnti(rnti.into())),
-        UeId::AmfUeNgapId(id) => Some(Ue::AmfUeNgapId(id)),
-        UeId::RanUeId(id) => Some(Ue::RanUeId(id)),
-        UeId::CuUeF1apId(_) | UeId::CuCpUeE1apId(_) => None,
+        Identity::Ue(UeId::CRnti(rnti)) => Some(Ue::CRnti(rnti.into())),
+        Identity::Ue(UeId::AmfUeNgapId(id)) => Some(Ue::AmfUeNgapId(id)),
+        Identity::Ue(UeId::RanUeId(id)) => Some(Ue::RanUeId(id)),
+        Identity::Ue(UeId::CuUeF1apId(_) | UeId::CuCpUeE1apId(_)) => None,
+        Identity::GnbTeid(teid) => Some(Ue::GnbTeid(teid)),
     };
     Binding {
         ip_address: view.address.to_string(),

@@ -47,7 +47,9 @@ impl Part {
             ServiceModel::Mac | ServiceModel::Rlc => {
                 matches!(self, Part::Whole | Part::Distributed)
             }
-            ServiceModel::Pdcp | ServiceModel::Gtp => matches!(self, Part::Whole | Part::Central),
+            // A CU has them, but GTP's reports can crash it: OAI reads MAC's UEs, or RRC's, and these are elsewhere.
+            // And without RLC's reports nothing can be joined with them.
+            ServiceModel::Pdcp | ServiceModel::Gtp => self == Part::Whole,
             ServiceModel::Kpm | ServiceModel::Other => true,
         }
     }

@@ -211,7 +211,7 @@ impl Stream {
                     policy,
                     detail,
                 }),
-                Notice::Up | Notice::Down => {}
+                Notice::Up | Notice::Down | Notice::Names(_) => {}
             }
         }
     }

@@ -11,7 +11,7 @@ use super::{
     window::MAX_BITS_PER_PRB,
 };
 use e2sm::kpm::{Dialect, IndicationHeader, IndicationMessage, MeasInfo, Version};
-use policies::{UeId, UeReport};
+use policies::{SNssai, UeId, UeReport};
 use serde::Serialize;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -32,10 +32,20 @@ pub struct KpmUe {
     pub rlc_delay: Option<Duration>,
     /// Octets offered to the bearer in the period.
     pub offered_bytes: Option<u64>,
-    /// Slice that labels the values.
+    /// Slice that labels the values, or whose UEs were asked for.
+    pub slice: Option<SNssai>,
+    /// RAN UE ID.
+    pub ran_ue_id: Option<u64>,
+    /// The id that RRC gave the UE, as OAI's PDCP and GTP models have it.
+    pub rrc_ue: Option<u32>,
+    /// All of this holds until then, on the receiver's monotonic clock: UEs that leave the slice are just not reported.
     #[serde(skip)]
-    pub slice: Option<policies::SNssai>,
+    pub until: Duration,
 }
+
+/// What KPM said holds for so many periods, and this long at least.
+const HOLDS_FOR_PERIODS: u32 = 3;
+const HOLDS_AT_LEAST: Duration = Duration::from_secs(2);
 
 /// State of one KPM subscription.
 #[derive(Debug, Default)]
@@ -101,7 +111,7 @@ impl Kpm {
                 counters.quarantine(Reason::UeId);
                 continue;
             };
-            let values = Values::of(report, &self.subscribed, counters);
+            let values = Values::of(ue, report, &self.subscribed, counters);
             if let Some(twice) = ues.insert(id, Some(values)) {
                 // Whose values are whose cannot be told: none of them count.
                 for _ in 0..1 + u8::from(twice.is_some()) {
@@ -136,6 +146,9 @@ impl Kpm {
         let same_ues = last.is_some_and(|(_, before)| before == ids);
         if !same_ues && dialect.is_none_or(KpmDialect::mixes_ues_up) {
             counters.unsettled += known.len() as u64;
+            // Who they are is known, and whose slice it is.
+            let unsettled = known.iter().map(|(id, values)| (*id, period.named(values)));
+            self.latest.extend(unsettled);
             return Ok(Vec::new());
         }
         let mut reports = Vec::new();
@@ -201,21 +214,37 @@ impl Period<'_> {
         self.length.as_secs_f64() * self.cell.slots_per_second()
     }
 
+    /// A UE of which nothing else is known.
+    fn named(&self, values: &Values) -> KpmUe {
+        KpmUe {
+            received: self.received,
+            throughput_bps: None,
+            prbs: None,
+            rlc_delay: None,
+            offered_bytes: None,
+            slice: values.slice.or(self.cell.kpm_slice),
+            ran_ue_id: values.ran_ue_id,
+            rrc_ue: values.rrc_ue,
+            until: self.received + HOLDS_AT_LEAST.max(self.granularity * HOLDS_FOR_PERIODS),
+        }
+    }
+
     fn read(&self, values: &Values, dialect: Option<KpmDialect>, counters: &mut Counters) -> KpmUe {
         let units = dialect.unwrap_or(KpmDialect::Oai2024);
         let most_bps = self.cell.carrier_prbs * self.cell.slots_per_second() * MAX_BITS_PER_PRB;
         let throughput_bps = values.throughput_kbps.map(|kbps| kbps * 1e3);
         KpmUe {
-            received: self.received,
             throughput_bps: possible(throughput_bps, most_bps, Reason::Delivered, counters),
             prbs: self.prbs(values, dialect, counters),
             rlc_delay: values
                 .rlc_delay
-                .and_then(|delay| Duration::try_from_secs_f64(delay * units.delay_unit()).ok()),
+                .and_then(|delay| Duration::try_from_secs_f64(delay * units.delay_unit()).ok())
+                // Nothing was sent, or an RLC subscription has just emptied the mean.
+                .filter(|delay| !delay.is_zero()),
             offered_bytes: values
                 .offered_volume
                 .map(|volume| (volume * units.volume_unit() / 8.0) as u64),
-            slice: values.slice,
+            ..self.named(values)
         }
     }
 

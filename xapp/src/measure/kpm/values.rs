@@ -2,12 +2,12 @@
 
 use crate::measure::counters::{Counters, Reason};
 use e2sm::{
-    common,
+    common::{self, RanUeId},
     kpm::{Label, MeasInfo, MeasReport},
 };
 use policies::{SNssai, UeId};
 
-/// Raw values of one UE, in whatever unit the node has.
+/// Raw values of one UE and its further names, in whatever unit the node has.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Values {
     /// DRB.UEThpDl (TS 28.552 clause 5.1.1.3.1).
@@ -24,16 +24,25 @@ pub(super) struct Values {
     pub(super) offered_volume: Option<f64>,
     /// Slice that labels the values.
     pub(super) slice: Option<SNssai>,
+    /// RAN UE ID of the UE.
+    pub(super) ran_ue_id: Option<u64>,
+    /// The id that RRC gave it, if the node is of OAI.
+    pub(super) rrc_ue: Option<u32>,
 }
 
 impl Values {
     /// The newest record's values. Those of a part only (a bin, a 5QI, a beam …) are left out.
     pub(super) fn of(
+        ue: &common::UeId,
         report: &MeasReport<'_>,
         subscribed: &[MeasInfo<'_>],
         counters: &mut Counters,
     ) -> Self {
-        let mut values = Self::default();
+        let mut values = Self {
+            ran_ue_id: ue.ran_ue_id().map(RanUeId::to_u64),
+            rrc_ue: rrc_ue(ue),
+            ..Self::default()
+        };
         let newest = report.data.len().saturating_sub(1);
         for measurement in report
             .measurements(subscribed)
@@ -104,4 +113,13 @@ pub(super) fn ue_id(ue: &common::UeId) -> Option<UeId> {
         common::UeId::EnGnb(gnb) => UeId::RanUeId(gnb.ran_ue_id?.to_u64()),
         _ => return None,
     })
+}
+
+/// The id that RRC gave the UE: OAI has it in all of these places.
+fn rrc_ue(ue: &common::UeId) -> Option<u32> {
+    match ue {
+        common::UeId::GnbDu(du) => Some(du.f1ap_id),
+        common::UeId::GnbCuUp(up) => Some(up.e1ap_id),
+        ue => u32::try_from(ue.ran_ue_id()?.to_u64_flexric()).ok(),
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use e2sm::e2ap::{self, Pdu, RanFunction, Version};
 use e2sm::e42::{E42SetupRequest, E42SetupResponse};
@@ -19,6 +19,17 @@ use super::rules;
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Lost(pub(super) String);
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked<T> {
+    /// It was answered.
+    Answered(T),
+    /// The RIC has read it, and the node has not answered.
+    Overdue,
+    /// Nothing is known.
+    Unread,
+}
 
 /// An association with the RIC.
 pub(super) struct Association {
@@ -63,21 +74,28 @@ impl Association {
             Pdu::E42SetupResponse(response) => Some(response.clone()),
             _ => None,
         };
-        let answer = self.exchange(&setup(), is_answer, guard, aside).await;
+        let patience = ric.config.timing.answer;
+        let answer = self
+            .exchange(&setup(), is_answer, guard, patience, aside)
+            .await;
         drop(turn);
-        answer
+        Ok(match answer? {
+            Asked::Answered(response) => Some(response),
+            Asked::Overdue | Asked::Unread => None,
+        })
     }
 
-    /// Sends a request in Cantor's `turn` and reads until its answer has come; everything else goes `aside`.
-    /// `Ok(None)`: no answer in time.
+    /// Sends a request in Cantor's `turn` and reads until its answer has come, or until the RIC has read it and
+    /// `overdue` has passed; everything else goes `aside`.
     pub(super) async fn ask<T>(
         &mut self,
         turn: MutexGuard<'_, ()>,
         request: &Pdu,
         answer: impl Fn(&Pdu) -> Option<T>,
+        overdue: Duration,
         aside: &mut impl FnMut(Pdu, Instant),
-    ) -> Result<Option<T>, Lost> {
-        let answer = self.exchange(request, answer, None, aside).await;
+    ) -> Result<Asked<T>, Lost> {
+        let answer = self.exchange(request, answer, None, overdue, aside).await;
         drop(turn);
         answer
     }
@@ -91,12 +109,13 @@ impl Association {
         request: &Pdu,
         answer: impl Fn(&Pdu) -> Option<T>,
         mut guard: Option<Guard>,
+        overdue: Duration,
         aside: &mut impl FnMut(Pdu, Instant),
-    ) -> Result<Option<T>, Lost> {
+    ) -> Result<Asked<T>, Lost> {
         let timing = self.ric.config.timing;
         // The RIC reads in order: when more setups are answered than were sent before it, it has read the request.
         let mut until_read = self.setups;
-        let mut read = false;
+        let mut read = None;
         let mut result = self.send(request).await.map(|()| None);
         let deadline = tokio::time::Instant::now() + timing.answer;
         let mut nudge = tokio::time::Instant::now() + timing.nudge;
@@ -107,7 +126,9 @@ impl Association {
                         Some(answer) => result = Ok(Some(answer)),
                         None => {
                             if matches!(pdu, Pdu::E42SetupResponse(_)) {
-                                read |= until_read == 0;
+                                if until_read == 0 {
+                                    read.get_or_insert_with(tokio::time::Instant::now);
+                                }
                                 until_read = until_read.saturating_sub(1);
                             }
                             aside(pdu, Instant::now());
@@ -119,7 +140,11 @@ impl Association {
                     self.ric.counters.requests_timed_out.fetch_add(1, Relaxed);
                     break;
                 }
-                () = sleep_until(nudge), if !read && self.ric.may_spend_ids() => {
+                () = sleep_until(read.unwrap_or(deadline) + overdue), if read.is_some() => {
+                    self.ric.counters.requests_timed_out.fetch_add(1, Relaxed);
+                    break;
+                }
+                () = sleep_until(nudge), if read.is_none() && self.ric.may_spend_ids() => {
                     let mut safe = guard.is_some();
                     if !safe && let Some(up) = self.guarded().await {
                         (safe, guard) = (true, up);
@@ -134,7 +159,11 @@ impl Association {
         if let Some(guard) = guard {
             guard.lower().await;
         }
-        result
+        result.map(|answer| match (answer, read) {
+            (Some(answer), _) => Asked::Answered(answer),
+            (None, Some(_)) => Asked::Overdue,
+            (None, None) => Asked::Unread,
+        })
     }
 
     /// The next PDU that can be read. Safe to cancel.

@@ -34,6 +34,8 @@ pub struct Timing {
     pub answer: Duration,
     /// For an answer, until a further message is sent so that the RIC reads on, and another.
     pub nudge: Duration,
+    /// For the answer of a node, from the moment when the RIC is known to have read the request.
+    pub overdue: Duration,
     /// Between looks at the node list.
     pub refresh: Duration,
     /// Between attempts to connect, at first; doubles.
@@ -68,6 +70,7 @@ impl Default for Timing {
             settle: Duration::from_secs(4),
             answer: Duration::from_secs(5),
             nudge: Duration::from_millis(300),
+            overdue: Duration::from_secs(1),
             refresh: Duration::from_secs(10),
             retry: Duration::from_secs(1),
             silence: Duration::from_secs(2),

@@ -79,6 +79,12 @@ impl Ledger {
         self.entries.iter().find(wanted).map(|entry| &entry.wanted)
     }
 
+    /// Whether some subscription was asked for and not answered yet.
+    pub(super) fn awaits_answers(&self) -> bool {
+        let asked = |entry: &Entry| matches!(entry.state, State::Asked(_));
+        self.entries.iter().any(asked)
+    }
+
     /// The next subscription that the RIC knows, whether it was admitted or not.
     pub(super) fn next_known(&self) -> Option<(RicRequestId, u16)> {
         let known = |entry: &Entry| Some((entry.state.request()?, entry.wanted.function));

@@ -8,14 +8,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use e2sm::e2ap::{GlobalE2NodeId, Pdu, RicSubscriptionDeleteResponse, RicSubscriptionResponse};
+use e2sm::e2ap::{
+    GlobalE2NodeId, Pdu, RicRequestId, RicSubscriptionDeleteResponse, RicSubscriptionResponse,
+};
 use e2sm::e42::{E42Node, E42SubscriptionDeleteRequest, E42SubscriptionRequest};
 use tokio::sync::oneshot;
 use tokio::time::sleep_until;
 use tokio_util::sync::CancellationToken;
 
 use super::Ric;
-use super::association::{Association, Lost};
+use super::association::{Asked, Association, Lost};
 use super::ledger::Ledger;
 use super::rules;
 use super::silence::{Silence, Step};
@@ -70,6 +72,11 @@ struct Served {
     renewed: Option<Instant>,
 }
 
+/// Cantor's turn at the RIC.
+type Turn<'a> = tokio::sync::MutexGuard<'a, ()>;
+
+/// Spare subscriptions for an agent that is behind: each has it read two messages.
+const MOST_SPARES: usize = 8;
 /// Between an unasked deletion, or a request without an answer, and the next attempt.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// Between looks at the rates of reports.
@@ -135,7 +142,7 @@ impl Served {
                 _ = tick.tick() => self.look_after().await?,
                 () = sleep_until(self.ask_at.unwrap_or_else(far).into()) => self.subscribe().await?,
                 () = stop.cancelled() => {
-                    self.delete_all("Cantor stops").await?;
+                    self.delete_all("Cantor stops", Duration::ZERO).await?;
                     return Ok("Cantor stops".into());
                 }
             }
@@ -159,35 +166,59 @@ impl Served {
             let function = wanted.function;
             let request = ric.next_request(self.xapp_id);
             self.ledger.asked(function, request);
-            let pdu = Pdu::E42SubscriptionRequest(E42SubscriptionRequest {
-                xapp_id: self.xapp_id,
-                node: self.node.clone(),
-                request,
-                ran_function: function,
-                details: rules::one_action(&wanted),
-            });
-            let is_answer = |pdu: &Pdu| match pdu {
-                Pdu::RicSubscriptionResponse(RicSubscriptionResponse {
-                    request: of,
-                    ran_function,
-                    ..
-                }) => (*of == request && *ran_function == function).then_some(()),
-                _ => None,
+            match self.ask_for(turn, request, &wanted).await? {
+                Asked::Answered(()) => self.ledger.answered(function, request, Instant::now()),
+                // The agent is behind with reading: it will come to it.
+                Asked::Overdue => self.ledger.unanswered(function, request),
+                Asked::Unread => {
+                    // Perhaps the node is gone: what reports nothing is looked after.
+                    self.ledger.unanswered(function, request);
+                    return Ok(());
+                }
+            }
+            self.tell().await;
+        }
+        self.push_spares().await
+    }
+
+    /// Has an agent read on that is behind.
+    ///
+    /// It reads one message per wake-up. When an xApp dies the RIC deletes all that it had subscribed to at once: of
+    /// these deletions all but the first stay unread, and from then on every request waits for as many others to come
+    /// after it. So subscriptions that nobody needs are sent after Cantor's, and their deletions: of these the last
+    /// ones may stay unread.
+    async fn push_spares(&mut self) -> Result<(), Lost> {
+        let ric = Arc::clone(&self.ric);
+        let Some(spare) = self.planned.iter().find_map(rules::spare) else {
+            return Ok(());
+        };
+        for _ in 0..MOST_SPARES {
+            if !self.ledger.awaits_answers() {
+                break;
+            }
+            let Some(turn) = self.turn_while_there(&ric).await? else {
+                return Ok(());
             };
-            let answer = self.ask(turn, &pdu, is_answer).await?;
-            if answer.is_none() {
-                // Perhaps the node is gone: what reports nothing is looked after.
-                self.ledger.unanswered(function, request);
+            let request = ric.next_request(self.xapp_id);
+            tracing::debug!(node = %node_id(&self.node), ?request, "the agent is behind: a spare subscription");
+            if self.ask_for(turn, request, &spare).await? == Asked::Unread {
                 return Ok(());
             }
-            self.ledger.answered(function, request, Instant::now());
+            let Some(turn) = self.turn_while_there(&ric).await? else {
+                return Ok(());
+            };
+            let overdue = ric.config.timing.overdue;
+            self.ask_to_delete(turn, request, spare.function, overdue)
+                .await?;
             self.tell().await;
         }
         Ok(())
     }
 
     /// Deletes everything that the RIC knows of, as long as the node is there and answers.
-    async fn delete_all(&mut self, why: &str) -> Result<(), Lost> {
+    ///
+    /// `overdue`: for so long the node's answers are waited for when the RIC has read a deletion.
+    async fn delete_all(&mut self, why: &str, overdue: Duration) -> Result<(), Lost> {
         let ric = Arc::clone(&self.ric);
         let _batch = ric.batch.lock().await;
         while let Some((request, function)) = self.ledger.next_known() {
@@ -195,22 +226,11 @@ impl Served {
                 return Ok(());
             };
             self.ledger.deleting(request, why);
-            let pdu = Pdu::E42SubscriptionDeleteRequest(E42SubscriptionDeleteRequest {
-                xapp_id: self.xapp_id,
-                request,
-                ran_function: function,
-            });
-            let is_answer = |pdu: &Pdu| match pdu {
-                Pdu::RicSubscriptionDeleteResponse(RicSubscriptionDeleteResponse {
-                    request: of,
-                    ..
-                }) => (*of == request).then_some(()),
-                _ => None,
-            };
-            if self.ask(turn, &pdu, is_answer).await?.is_none() {
-                return Ok(());
+            match self.ask_to_delete(turn, request, function, overdue).await? {
+                Asked::Answered(()) => self.ledger.listed(Instant::now()),
+                Asked::Overdue => {}
+                Asked::Unread => return Ok(()),
             }
-            self.ledger.listed(Instant::now());
         }
         Ok(())
     }
@@ -240,7 +260,7 @@ impl Served {
             return Ok(());
         }
         tracing::info!(node = %node_id(&self.node), why, "subscriptions are renewed");
-        self.delete_all(why).await?;
+        self.delete_all(why, self.ric.config.timing.overdue).await?;
         self.subscribe().await
     }
 
@@ -270,10 +290,7 @@ impl Served {
     }
 
     /// Cantor's turn at the RIC, with the node known to be there. `None`: there is no knowing now.
-    async fn turn_while_there<'a>(
-        &mut self,
-        ric: &'a Ric,
-    ) -> Result<Option<tokio::sync::MutexGuard<'a, ()>>, Lost> {
+    async fn turn_while_there<'a>(&mut self, ric: &'a Ric) -> Result<Option<Turn<'a>>, Lost> {
         for _ in 0..3 {
             let turn = ric.turn.lock().await;
             if rules::node_is_there(self.ledger.proved(), Instant::now()) {
@@ -288,12 +305,60 @@ impl Served {
         Ok(None)
     }
 
+    async fn ask_for(
+        &mut self,
+        turn: Turn<'_>,
+        request: RicRequestId,
+        wanted: &Wanted,
+    ) -> Result<Asked<()>, Lost> {
+        let pdu = Pdu::E42SubscriptionRequest(E42SubscriptionRequest {
+            xapp_id: self.xapp_id,
+            node: self.node.clone(),
+            request,
+            ran_function: wanted.function,
+            details: rules::one_action(wanted),
+        });
+        let is_answer = |pdu: &Pdu| match pdu {
+            Pdu::RicSubscriptionResponse(RicSubscriptionResponse {
+                request: of,
+                ran_function,
+                ..
+            }) => (*of == request && *ran_function == wanted.function).then_some(()),
+            _ => None,
+        };
+        let overdue = self.ric.config.timing.overdue;
+        self.ask(turn, &pdu, is_answer, overdue).await
+    }
+
+    async fn ask_to_delete(
+        &mut self,
+        turn: Turn<'_>,
+        request: RicRequestId,
+        ran_function: u16,
+        overdue: Duration,
+    ) -> Result<Asked<()>, Lost> {
+        let pdu = Pdu::E42SubscriptionDeleteRequest(E42SubscriptionDeleteRequest {
+            xapp_id: self.xapp_id,
+            request,
+            ran_function,
+        });
+        let is_answer = |pdu: &Pdu| match pdu {
+            Pdu::RicSubscriptionDeleteResponse(RicSubscriptionDeleteResponse {
+                request: of,
+                ..
+            }) => (*of == request).then_some(()),
+            _ => None,
+        };
+        self.ask(turn, &pdu, is_answer, overdue).await
+    }
+
     async fn ask<T>(
         &mut self,
-        turn: tokio::sync::MutexGuard<'_, ()>,
+        turn: Turn<'_>,
         pdu: &Pdu,
         answer: impl Fn(&Pdu) -> Option<T>,
-    ) -> Result<Option<T>, Lost> {
+        overdue: Duration,
+    ) -> Result<Asked<T>, Lost> {
         let Served {
             association,
             ledger,
@@ -303,7 +368,9 @@ impl Served {
             ..
         } = self;
         let mut aside = |pdu, now| take(ledger, ric, *outlet, close, pdu, now);
-        association.ask(turn, pdu, answer, &mut aside).await
+        association
+            .ask(turn, pdu, answer, overdue, &mut aside)
+            .await
     }
 
     async fn tell(&mut self) {

@@ -41,6 +41,21 @@ pub(super) fn one_action(wanted: &Wanted) -> RicSubscriptionDetails {
     }
 }
 
+/// A second subscription beside one of Cantor's, which does no harm while it is there: it reports as rarely as the agent
+/// survives, and is none of KPM, of which two spoil each other's differences.
+pub(super) fn spare(of: &Wanted) -> Option<Wanted> {
+    const LONGEST_PERIOD_MS: u32 = 10_000;
+    (of.model != ServiceModel::Kpm).then(|| Wanted {
+        period_ms: LONGEST_PERIOD_MS,
+        trigger: e2sm::flexric::EventTrigger {
+            period_ms: LONGEST_PERIOD_MS,
+        }
+        .encode()
+        .to_vec(),
+        ..of.clone()
+    })
+}
+
 /// After a restart of the RIC, agents go on reporting under request ids of before, and whatever now has such an id
 /// gets the reports too: nothing is used that does not have the layout of its model.
 pub(super) fn payload_fits(model: ServiceModel, message: &[u8]) -> bool {

@@ -12,7 +12,7 @@ use crate::ran::{RanFunction, ServiceModel};
 pub struct Wishes {
     /// Service models to subscribe to, where a node offers them.
     pub models: Vec<ServiceModel>,
-    /// Reporting period of every subscription, ms; 1 to 10,000 (FlexRIC's agent aborts above).
+    /// Reporting period of every subscription (of PDCP and GTP at least 500), ms; 1 to 10,000 (FlexRIC's agent aborts above).
     pub period_ms: u32,
     /// S-NSSAI whose UEs KPM style 4 reports.
     pub slice: Slice,
@@ -32,13 +32,22 @@ pub struct Slice {
 impl Default for Wishes {
     fn default() -> Self {
         Wishes {
-            models: vec![ServiceModel::Kpm, ServiceModel::Mac, ServiceModel::Rlc],
+            models: vec![
+                ServiceModel::Kpm,
+                ServiceModel::Mac,
+                ServiceModel::Rlc,
+                ServiceModel::Pdcp,
+                ServiceModel::Gtp,
+            ],
             period_ms: 100,
             slice: Slice { sst: 1, sd: None },
             expected_ues: 16,
         }
     }
 }
+
+/// PDCP and GTP tell who is who, which changes rarely.
+const IDENTITY_PERIOD_MS: u32 = 500;
 
 /// A subscription that should exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,7 +93,10 @@ pub(in crate::ran) fn plan<'a>(
 }
 
 fn wanted(part: Part, agent: Agent, function: &RanFunction, wishes: &Wishes) -> Option<Wanted> {
-    let period_ms = wishes.period_ms;
+    let period_ms = match function.model {
+        ServiceModel::Pdcp | ServiceModel::Gtp => wishes.period_ms.max(IDENTITY_PERIOD_MS),
+        _ => wishes.period_ms,
+    };
     let (trigger, action_definition) = match function.model {
         ServiceModel::Kpm => {
             let (trigger, action_definition) = kpm::definitions(part, agent, function, wishes)?;

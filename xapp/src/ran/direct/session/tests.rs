@@ -22,8 +22,16 @@ struct Bench {
 }
 
 impl Bench {
+    /// One that wants KPM, MAC and RLC.
     fn new() -> Self {
-        Bench::with(Config::default())
+        let models = vec![ServiceModel::Kpm, ServiceModel::Mac, ServiceModel::Rlc];
+        Bench::with(Config {
+            wishes: Wishes {
+                models,
+                ..Wishes::default()
+            },
+            ..Config::default()
+        })
     }
 
     fn with(config: Config) -> Self {

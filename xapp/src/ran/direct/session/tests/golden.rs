@@ -107,17 +107,17 @@ fn kpm_action(
 
 #[test]
 fn a_real_gnb_is_subscribed_to_as_it_survives_it() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::with(Config::default());
     bench.receive_octets(&vector("oai/oai_e2_setup_req"));
     let requests = bench.admit_all();
     assert_eq!(
         requests.iter().map(|r| r.ran_function).collect::<Vec<_>>(),
-        [2, 142, 143]
+        [2, 142, 143, 144, 148]
     );
-    for plain in &requests[1..] {
+    for (plain, period_ms) in requests[1..].iter().zip([100_u32, 100, 500, 500]) {
         assert_eq!(
             asked(plain),
-            (plain.ran_function, &[100, 0, 0, 0][..], None)
+            (plain.ran_function, &period_ms.to_le_bytes()[..], None)
         );
     }
     let (_, trigger, _) = asked(&requests[0]);
@@ -154,7 +154,11 @@ fn a_real_gnb_is_subscribed_to_as_it_survives_it() {
             "mac requested",
             "mac active",
             "rlc requested",
-            "rlc active"
+            "rlc active",
+            "pdcp requested",
+            "pdcp active",
+            "gtp requested",
+            "gtp active"
         ]
     );
 }
@@ -162,24 +166,11 @@ fn a_real_gnb_is_subscribed_to_as_it_survives_it() {
 /// FlexRIC's agents offer every model in every part of a gNB, and crash when a part is asked for another's.
 #[test]
 fn a_split_gnb_is_asked_for_what_each_part_has() {
-    let config = || Config {
-        wishes: Wishes {
-            models: vec![
-                ServiceModel::Kpm,
-                ServiceModel::Mac,
-                ServiceModel::Rlc,
-                ServiceModel::Pdcp,
-                ServiceModel::Gtp,
-            ],
-            ..Wishes::default()
-        },
-        ..Config::default()
-    };
     for (name, id, functions, names) in [
         (
             "flexric/v2_cudu_e2_setup_req_cu",
             "gnb:505-01:00000002/32",
-            vec![2, 144, 148],
+            vec![2],
             vec!["DRB.PdcpSduVolumeDL"],
         ),
         (
@@ -189,7 +180,7 @@ fn a_split_gnb_is_asked_for_what_each_part_has() {
             vec!["RRU.PrbTotDl", "DRB.UEThpDl", "DRB.RlcSduDelayDl"],
         ),
     ] {
-        let mut bench = Bench::with(config());
+        let mut bench = Bench::with(Config::default());
         bench.receive_octets(&vector(name));
         let requests = bench.admit_all();
         assert_eq!(
