@@ -54,14 +54,17 @@ fn said(files: &[&str], models: &[ServiceModel]) -> Vec<Said> {
     said
 }
 
-/// The reports, and all names ever told with the second at which each was first told.
-fn listen(said: &[Said]) -> (Vec<(f64, UeReport)>, BTreeMap<(Identity, UeId), f64>) {
+/// Second at which a name was first told to be a UE's.
+type Told = BTreeMap<(Identity, UeId), f64>;
+
+/// The reports, and all names ever told.
+fn listen(said: &[Said]) -> (Vec<(f64, UeReport)>, Told) {
     let mut node = NodeMeasurements::new(CellConfig {
         kpm_slice: Some(SLICE),
         ..CellConfig::default()
     });
     let begin = said[0].at;
-    let (mut reports, mut told) = (Vec::new(), BTreeMap::new());
+    let (mut reports, mut told) = (Vec::new(), Told::new());
     for said in said {
         let now = said.at - begin + Duration::from_secs(1);
         let new = node
