@@ -152,12 +152,12 @@ mod tests {
     fn a_filled_gap_sets_free_what_waited() {
         let mut entity = Reordering::new(100);
         assert_eq!(receive(&mut entity, 0, 0), [(0, DELIVERED)]);
-        assert_eq!(receive(&mut entity, 1, 2), []);
-        assert_eq!(receive(&mut entity, 2, 3), []);
+        assert!(receive(&mut entity, 1, 2).is_empty());
+        assert!(receive(&mut entity, 2, 3).is_empty());
         assert_eq!(entity.held_octets(), 2 * 103);
         let all = [(1, DELIVERED), (2, DELIVERED), (3, DELIVERED)];
         assert_eq!(receive(&mut entity, 9, 1), all);
-        assert_eq!(tick(&mut entity, 1000), [], "the timer has stopped");
+        assert!(tick(&mut entity, 1000).is_empty(), "the timer has stopped");
     }
 
     #[test]
@@ -165,14 +165,14 @@ mod tests {
         let mut entity = Reordering::new(100);
         receive(&mut entity, 0, 1);
         receive(&mut entity, 50, 3);
-        assert_eq!(tick(&mut entity, 99), []);
+        assert!(tick(&mut entity, 99).is_empty());
         assert_eq!(
             tick(&mut entity, 100),
             [1],
             "the second gap has its own time"
         );
         assert_eq!(receive(&mut entity, 101, 0), [(0, Fate::Lost)]);
-        assert_eq!(tick(&mut entity, 199), []);
+        assert!(tick(&mut entity, 199).is_empty());
         assert_eq!(tick(&mut entity, 200), [3]);
         assert_eq!(entity.counters().late_octets, 103);
     }
