@@ -5,6 +5,7 @@
 
 pub mod activity;
 pub mod controller;
+pub mod decision_log;
 pub mod error;
 pub mod gain;
 pub mod history;

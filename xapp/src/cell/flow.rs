@@ -5,7 +5,10 @@ use super::ue::Ue;
 use crate::guidance::FlowKey;
 use crate::guidance::registry::BoundFlow;
 use crate::ran::NodeId;
-use policies::{Controller, Decision, GainPolicy, Interval, Note, RateBounds, Target, UeId};
+use policies::decision_log;
+use policies::{
+    Controller, Decision, GainPolicy, Interval, Note, RateBounds, Target, UeId, UeReport,
+};
 use proto::guidance::{Guidance, Reason};
 use std::time::Duration;
 
@@ -34,6 +37,14 @@ pub struct DecisionRecord {
     pub queue_bytes: Option<u64>,
     /// Age of the newest report.
     pub report_age: Duration,
+    /// When it was decided, on the monotonic clock of the reports.
+    pub at: Duration,
+    /// Reports of the UE in the interval, oldest first: at most [`decision_log::MAX_REPORTS`].
+    pub reports: Vec<UeReport>,
+    /// What the cell expected of the flow.
+    pub target: Target,
+    /// Bounds of the rate.
+    pub bounds: RateBounds,
 }
 
 pub(super) struct Flow {
@@ -109,7 +120,7 @@ impl Flow {
         if ue.silent_for(now) >= settings.valid_for {
             return None;
         }
-        let decision = controller.decide(&Interval {
+        let interval = Interval {
             now,
             reports: ue.fresh(),
             target: Target {
@@ -118,7 +129,8 @@ impl Flow {
                 active_flows: active_ues,
             },
             bounds: settings.bounds(newest.cell_prbs),
-        });
+        };
+        let decision = controller.decide(&interval);
         self.sequence = unix_us.max(self.sequence + 1);
         let previous_rate_bps = std::mem::replace(&mut self.rate_bps, decision.rate_bps);
         Some(DecisionRecord {
@@ -133,6 +145,10 @@ impl Flow {
             active_ues,
             queue_bytes: newest.queue_bytes,
             report_age,
+            at: now,
+            reports: decision_log::join(interval.reports),
+            target: interval.target,
+            bounds: interval.bounds,
         })
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::ran::NodeId;
-use policies::{Decision, GainPolicy, UeId};
+use policies::{Decision, GainPolicy, RateBounds, Target, UeId};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -28,6 +28,17 @@ pub(super) fn decision(flow: &str, sequence: u64) -> DecisionRecord {
         active_ues: 1,
         queue_bytes: None,
         report_age: Duration::ZERO,
+        at: Duration::from_secs(1),
+        reports: Vec::new(),
+        target: Target {
+            factor: 0.9,
+            cell_prbs: 80.0,
+            active_flows: 1,
+        },
+        bounds: RateBounds {
+            min_bps: 1e5,
+            max_bps: 1e9,
+        },
     }
 }
 
