@@ -1,6 +1,6 @@
 //! The contract of a rate controller, as the xApp and the simulator call it.
 
-use crate::{error::Error, report::UeReport};
+use crate::{error::Error, gain::GainPolicy, report::UeReport};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -68,6 +68,19 @@ impl RateBounds {
         // f64::max and f64::min return the other operand for NaN.
         rate_bps.max(self.min_bps).min(self.max_bps)
     }
+
+    /// [`Self::clamp`], and which bound it was that held.
+    pub fn hold(&self, wanted_bps: f64) -> (f64, Option<Note>) {
+        let rate_bps = self.clamp(wanted_bps);
+        let note = if wanted_bps < rate_bps {
+            Some(Note::AtFloor)
+        } else if wanted_bps > rate_bps {
+            Some(Note::AtCeiling)
+        } else {
+            None
+        };
+        (rate_bps, note)
+    }
 }
 
 /// Outcome of one control interval.
@@ -85,6 +98,8 @@ pub struct Decision {
     pub target_prbs: f64,
     /// Gain applied, bit/s per PRB.
     pub gain_bps_per_prb: f64,
+    /// The gain that a learned policy chose, before it was divided by n.
+    pub chosen_gain: Option<f64>,
     /// Why the rate is not what the law alone would say.
     pub note: Option<Note>,
 }
@@ -97,6 +112,8 @@ pub enum Note {
     NoReport,
     /// The PRB target of the flow is unknown: the rate stays.
     NoTarget,
+    /// A learned policy got no answer of its model: the rate stays.
+    NoGain,
     /// The rate floor holds.
     AtFloor,
     /// The rate ceiling holds.
@@ -115,11 +132,25 @@ pub enum Measurement {
     RetransmissionRatio,
     /// [`UeReport::sinr_db`] or [`UeReport::cqi`].
     ChannelQuality,
+    /// [`UeReport::sinr_db`].
+    Sinr,
     /// [`UeReport::queue_bytes`].
     Queue,
 }
 
 impl Measurement {
+    /// The name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Prbs => "PRB use",
+            Self::Mcs => "MCS",
+            Self::RetransmissionRatio => "HARQ retransmissions",
+            Self::ChannelQuality => "SINR or CQI",
+            Self::Sinr => "SINR",
+            Self::Queue => "RLC queue",
+        }
+    }
+
     /// Whether a report has it.
     pub fn is_in(self, report: &UeReport) -> bool {
         match self {
@@ -127,6 +158,7 @@ impl Measurement {
             Self::Mcs => report.mcs.is_some(),
             Self::RetransmissionRatio => report.retransmission_ratio().is_some(),
             Self::ChannelQuality => report.sinr_db.is_some() || report.cqi.is_some(),
+            Self::Sinr => report.sinr_db.is_some(),
             Self::Queue => report.queue_bytes.is_some(),
         }
     }
@@ -134,13 +166,24 @@ impl Measurement {
 
 /// A rate controller of one flow. Pure: time and measurements are arguments.
 pub trait Controller: Send {
-    /// Name of the gain policy, e.g. "rapid".
-    fn name(&self) -> &'static str;
+    /// The gain policy that decides now.
+    fn policy(&self) -> GainPolicy;
 
-    /// Measurements without which it cannot decide.
-    fn needs(&self) -> &'static [Measurement];
+    /// Of a learned policy: appends what it observes at the end of the interval to `batch`. `false`: its model is not needed.
+    ///
+    /// Comes before the decision about the same interval. See [`crate::Batch`], which asks the model for all flows at once.
+    fn observe(&mut self, interval: &Interval<'_>, batch: &mut Vec<f32>) -> bool {
+        let _ = (interval, batch);
+        false
+    }
 
-    /// Ends a control interval: the next rate.
+    /// Ends a control interval with the model's answer to what was observed, one score for each gain: the next rate.
+    fn decide_scored(&mut self, interval: &Interval<'_>, scores: &[f32]) -> Decision {
+        let _ = scores;
+        self.decide(interval)
+    }
+
+    /// Ends a control interval without a model's answer: the next rate.
     fn decide(&mut self, interval: &Interval<'_>) -> Decision;
 
     /// Current rate, bit/s.

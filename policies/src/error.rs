@@ -1,6 +1,6 @@
 //! What can go wrong here, and what to do about it.
 
-use crate::gain::GainPolicy;
+use crate::{gain::GainPolicy, model::Refusal};
 
 /// Error of this crate.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -21,6 +21,15 @@ pub enum Error {
         /// What would be right.
         wanted: &'static str,
     },
+    /// A learned policy without its model.
+    #[error("gain policy {policy} needs a model: give the folder of its bundle")]
+    NoModel {
+        /// Which policy.
+        policy: GainPolicy,
+    },
+    /// A model bundle that cannot be used.
+    #[error(transparent)]
+    Bundle(#[from] Refusal),
     /// A document is no slice policy, or one that cannot be used.
     #[error("{place}: {}{reason}", field_prefix(.field))]
     Document {

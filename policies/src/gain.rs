@@ -3,10 +3,12 @@
 use crate::{
     controller::{Controller, Measurement},
     error::Error,
+    model::Card,
+    prism::Prism,
     rapid::{PrbStatistic, Rapid},
 };
 use serde::{Deserialize, Serialize};
-use std::{fmt, str::FromStr, time::Duration};
+use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
 /// How a rate follows the measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -17,17 +19,20 @@ pub enum GainPolicy {
     /// RAPID with the peak PRB use in place of the mean.
     #[serde(alias = "rapid_peak")]
     RapidPeak,
+    /// PRISM: a gain that a network chooses, peak PRB use.
+    Prism,
 }
 
 impl GainPolicy {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Rapid, Self::RapidPeak];
+    pub const ALL: [Self; 3] = [Self::Rapid, Self::RapidPeak, Self::Prism];
 
     /// The name in configuration, guidance and logs.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rapid => "rapid",
             Self::RapidPeak => "rapid-peak",
+            Self::Prism => "prism",
         }
     }
 
@@ -36,20 +41,30 @@ impl GainPolicy {
         Self::ALL.map(Self::name).join(", ")
     }
 
-    /// Measurements without which it cannot decide.
-    pub fn needs(self) -> &'static [Measurement] {
-        match self {
-            Self::Rapid | Self::RapidPeak => &[Measurement::Prbs],
-        }
+    /// It runs a model.
+    pub fn learned(self) -> bool {
+        matches!(self, Self::Prism)
     }
 
-    /// A controller of one flow.
-    pub fn controller(self, parameters: &GainParameters) -> Result<Box<dyn Controller>, Error> {
+    /// A controller of one flow. `model`: the card of the model that the policy runs, if it is [`Self::learned`].
+    ///
+    /// # Errors
+    /// When a parameter is out of its range, or the model is missing.
+    pub fn controller(
+        self,
+        parameters: &GainParameters,
+        model: Option<&Arc<Card>>,
+    ) -> Result<Box<dyn Controller>, Error> {
         let statistic = match self {
             Self::Rapid => PrbStatistic::Mean,
             Self::RapidPeak => PrbStatistic::Peak {
                 report_interval: parameters.report_interval,
             },
+            Self::Prism => {
+                let card = model.ok_or(Error::NoModel { policy: self })?;
+                let prism = Prism::new(card.clone(), parameters.initial_bps)?;
+                return Ok(Box::new(prism));
+            }
         };
         let rapid = Rapid::new(
             parameters.k,
@@ -60,23 +75,36 @@ impl GainPolicy {
         Ok(Box::new(rapid))
     }
 
-    /// The first policy of `preferences` whose needs `has` satisfies, and why the ones before it were passed over.
-    pub fn select(preferences: &[Self], has: impl Fn(Measurement) -> bool) -> Selection {
+    /// What the policy lacks here, where `model` is the card of its model and `has` says what the RAN gives.
+    fn lacks(self, model: Option<&Card>, has: impl Fn(Measurement) -> bool) -> Option<Lack> {
+        let needs = match (self, model) {
+            (Self::Rapid | Self::RapidPeak, _) => vec![Measurement::Prbs],
+            (Self::Prism, Some(card)) => card.needs(),
+            (Self::Prism, None) => return Some(Lack::Model),
+        };
+        let missing: Vec<_> = needs.into_iter().filter(|m| !has(*m)).collect();
+        (!missing.is_empty()).then_some(Lack::Measurements(missing))
+    }
+
+    /// The first policy of `preferences` that can run, and why the ones before it were passed over.
+    ///
+    /// `model` is the card of the model that is loaded for learned policies, `has` says what the RAN gives.
+    pub fn select(
+        preferences: &[Self],
+        model: Option<&Card>,
+        has: impl Fn(Measurement) -> bool,
+    ) -> Selection {
         let mut passed_over = Vec::new();
         for &policy in preferences {
-            let missing: Vec<_> = policy
-                .needs()
-                .iter()
-                .copied()
-                .filter(|m| !has(*m))
-                .collect();
-            if missing.is_empty() {
-                return Selection {
-                    policy: Some(policy),
-                    passed_over,
-                };
+            match policy.lacks(model, &has) {
+                Some(lack) => passed_over.push((policy, lack)),
+                None => {
+                    return Selection {
+                        policy: Some(policy),
+                        passed_over,
+                    };
+                }
             }
-            passed_over.push((policy, missing));
         }
         Selection {
             policy: None,
@@ -106,10 +134,35 @@ impl FromStr for GainPolicy {
 /// Outcome of [`GainPolicy::select`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// The policy to run; `None` if the RAN's measurements suffice for none.
+    /// The policy to run; `None` if none can.
     pub policy: Option<GainPolicy>,
-    /// Preferred policies that cannot run here, with the measurements they lack.
-    pub passed_over: Vec<(GainPolicy, Vec<Measurement>)>,
+    /// Preferred policies that cannot run here, with what they lack.
+    pub passed_over: Vec<(GainPolicy, Lack)>,
+}
+
+/// Why a policy cannot run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// Measurements that the RAN does not give.
+    Measurements(Vec<Measurement>),
+    /// A model: none is loaded.
+    Model,
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Measurements(missing) => {
+                let names: Vec<_> = missing.iter().map(|m| m.name()).collect();
+                write!(
+                    f,
+                    "needs {}, which the RAN does not give",
+                    names.join(" and ")
+                )
+            }
+            Self::Model => f.write_str("needs a model, and none is loaded"),
+        }
+    }
 }
 
 /// Parameters of the gain policies.

@@ -1,23 +1,29 @@
-//! What decides: UE reports, histories, gain policies (RAPID, peak RAPID), slice policies.
+//! What decides: UE reports, histories, gain policies (RAPID, peak RAPID, PRISM) and their models, slice policies.
 //!
-//! No I/O and no clock here: reports and the time are arguments.
+//! No I/O and no clock here: reports and the time are arguments. (The files of a model are read in [`model::Folder`].)
 #![forbid(unsafe_code)]
 
 pub mod activity;
+pub mod batch;
 pub mod controller;
 pub mod decision_log;
 pub mod error;
 pub mod gain;
 pub mod history;
 pub mod matching;
+pub mod model;
+pub mod prism;
 pub mod rapid;
 pub mod report;
 pub mod slice;
+pub mod windows;
 
 pub use activity::ActiveUes;
+pub use batch::{Batch, Row};
 pub use controller::{Controller, Decision, Interval, Measurement, Note, RateBounds, Target};
 pub use error::Error;
-pub use gain::{GainParameters, GainPolicy, Selection};
+pub use gain::{GainParameters, GainPolicy, Lack, Selection};
 pub use history::History;
+pub use prism::Prism;
 pub use rapid::{PrbStatistic, Rapid};
 pub use report::{SNssai, UeId, UeReport};

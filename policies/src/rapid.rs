@@ -7,9 +7,10 @@
 //! all the anti-windup there is to do: the first error of the other sign moves the rate off the bound.
 
 use crate::{
-    controller::{Controller, Decision, Interval, Measurement, Note, RateBounds},
+    controller::{Controller, Decision, Interval, Note, RateBounds},
     error::Error,
-    report::UeReport,
+    gain::GainPolicy,
+    windows::{mean_prbs, peak_prbs},
 };
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -72,21 +73,18 @@ impl Rapid {
             prbs,
             target_prbs,
             gain_bps_per_prb: self.gain_bps_per_prb,
+            chosen_gain: None,
             note,
         }
     }
 }
 
 impl Controller for Rapid {
-    fn name(&self) -> &'static str {
+    fn policy(&self) -> GainPolicy {
         match self.statistic {
-            PrbStatistic::Mean => "rapid",
-            PrbStatistic::Peak { .. } => "rapid-peak",
+            PrbStatistic::Mean => GainPolicy::Rapid,
+            PrbStatistic::Peak { .. } => GainPolicy::RapidPeak,
         }
-    }
-
-    fn needs(&self) -> &'static [Measurement] {
-        &[Measurement::Prbs]
     }
 
     fn decide(&mut self, interval: &Interval<'_>) -> Decision {
@@ -103,14 +101,8 @@ impl Controller for Rapid {
             return self.hold(Note::NoReport, None, target_prbs, bounds);
         };
         let wanted = self.rate_bps - self.gain_bps_per_prb * (prbs - target_prbs);
-        self.rate_bps = bounds.clamp(wanted);
-        let note = if wanted < self.rate_bps {
-            Some(Note::AtFloor)
-        } else if wanted > self.rate_bps {
-            Some(Note::AtCeiling)
-        } else {
-            None
-        };
+        let note;
+        (self.rate_bps, note) = bounds.hold(wanted);
         self.decision(note, Some(prbs), target_prbs)
     }
 
@@ -123,54 +115,6 @@ impl Controller for Rapid {
             self.rate_bps = rate_bps;
         }
     }
-}
-
-/// Mean PRBs per slot over the reports, each weighted by the length of its window; `None` without a usable one.
-///
-/// With equal windows this is the papers' plain average; real reports come late and then early again.
-pub fn mean_prbs(reports: &[UeReport]) -> Option<f64> {
-    weighted_mean(usable(reports))
-}
-
-/// Largest mean PRB use over consecutive reports that together last at least `report_interval`.
-///
-/// What is left at the end counts with the group before it. `None` without a usable report.
-pub fn peak_prbs(reports: &[UeReport], report_interval: Duration) -> Option<f64> {
-    // A report that comes a little early (the timer's jitter) still closes its group.
-    let enough = report_interval.as_secs_f64() * 0.75;
-    let mut groups: Vec<(f64, f64)> = Vec::new();
-    let mut open = (0.0, 0.0);
-    for (prbs, seconds) in usable(reports) {
-        open = (open.0 + prbs * seconds, open.1 + seconds);
-        if open.1 >= enough {
-            groups.push(open);
-            open = (0.0, 0.0);
-        }
-    }
-    if open.1 > 0.0 {
-        match groups.last_mut() {
-            Some(last) => *last = (last.0 + open.0, last.1 + open.1),
-            None => groups.push(open),
-        }
-    }
-    groups
-        .into_iter()
-        .map(|(sum, seconds)| sum / seconds)
-        .reduce(f64::max)
-}
-
-fn usable(reports: &[UeReport]) -> impl Iterator<Item = (f64, f64)> + '_ {
-    reports.iter().filter_map(|report| {
-        let prbs = report.prbs.filter(|p| p.is_finite() && *p >= 0.0)?;
-        let seconds = report.length.as_secs_f64();
-        (seconds > 0.0).then_some((prbs, seconds))
-    })
-}
-
-fn weighted_mean(samples: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
-    let (sum, seconds) = samples.fold((0.0, 0.0), |acc, (prbs, s)| (acc.0 + prbs * s, acc.1 + s));
-    let mean = sum / seconds;
-    mean.is_finite().then_some(mean)
 }
 
 fn positive(parameter: &'static str, value: f64) -> Result<f64, Error> {

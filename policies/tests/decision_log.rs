@@ -4,7 +4,7 @@ mod common;
 
 use common::report;
 use policies::decision_log::{LoggedDecision, LoggedReport, MAX_REPORTS, join};
-use policies::rapid::mean_prbs;
+use policies::windows::mean_prbs;
 use policies::{SNssai, UeId, UeReport};
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::report;
-use policies::{ActiveUes, GainPolicy, History, Measurement, UeId, UeReport};
+use policies::{ActiveUes, GainPolicy, History, Lack, Measurement, UeId, UeReport};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -90,14 +90,17 @@ fn a_ue_under_two_names_is_one() {
 #[test]
 fn a_policy_without_its_measurements_is_passed_over_with_the_reason() {
     let preferences = [GainPolicy::RapidPeak, GainPolicy::Rapid];
-    let selection = GainPolicy::select(&preferences, |m| m != Measurement::Prbs);
+    let selection = GainPolicy::select(&preferences, None, |m| m != Measurement::Prbs);
     assert_eq!(selection.policy, None);
     assert_eq!(
         selection.passed_over[0],
-        (GainPolicy::RapidPeak, vec![Measurement::Prbs])
+        (
+            GainPolicy::RapidPeak,
+            Lack::Measurements(vec![Measurement::Prbs])
+        )
     );
     assert_eq!(
-        GainPolicy::select(&preferences, |_| true).policy,
+        GainPolicy::select(&preferences, None, |_| true).policy,
         Some(GainPolicy::RapidPeak)
     );
 }

@@ -6,7 +6,7 @@ use common::report;
 use policies::{
     Controller, GainParameters, GainPolicy, Interval, Note, PrbStatistic, Rapid, RateBounds,
     Target, UeReport,
-    rapid::{mean_prbs, peak_prbs},
+    windows::{mean_prbs, peak_prbs},
 };
 use proptest::prelude::*;
 use std::time::Duration;
@@ -59,7 +59,7 @@ fn the_peak_variant_follows_the_largest_report() {
         initial_bps: 40e6,
         ..GainParameters::default()
     };
-    let mut controller = GainPolicy::RapidPeak.controller(&parameters).unwrap();
+    let mut controller = GainPolicy::RapidPeak.controller(&parameters, None).unwrap();
     let decision = controller.decide(&interval(&reports(&[1.8, 51.8, 11.8])));
     assert_eq!(decision.prbs, Some(51.8));
     assert!((decision.rate_bps - 30e6).abs() < 1.0);
@@ -186,7 +186,7 @@ proptest! {
         peak: bool,
     ) {
         let policy = if peak { GainPolicy::RapidPeak } else { GainPolicy::Rapid };
-        let mut controller = policy.controller(&GainParameters::default()).unwrap();
+        let mut controller = policy.controller(&GainParameters::default(), None).unwrap();
         for (prbs, factor, cell_prbs, takeover, active_flows) in steps {
             controller.set_rate_bps(takeover);
             let reports = reports(&prbs);

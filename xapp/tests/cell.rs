@@ -231,7 +231,7 @@ fn a_flow_whose_ran_gives_too_little_is_not_guided_and_the_reason_is_told() {
     assert_eq!(*flow, key("a"));
     assert_eq!(
         detail,
-        "no gain policy can run: the RAN does not give what rapid needs PRB use"
+        "no gain policy can run: rapid needs PRB use, which the RAN does not give"
     );
     // Told once, not every interval.
     for _ in 0..8 {

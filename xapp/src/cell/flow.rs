@@ -82,7 +82,7 @@ impl Flow {
 
     /// Chooses the first policy whose measurements the RAN gives; goes on from the present rate.
     pub(super) fn choose_policy(&mut self, ue: &Ue, settings: &Settings) -> Option<PolicyChange> {
-        let selection = GainPolicy::select(&self.bound.policies, |m| ue.gives(m));
+        let selection = GainPolicy::select(&self.bound.policies, None, |m| ue.gives(m));
         let present = self.controller.as_ref().map(|(policy, _)| *policy);
         let detail = passed_over(&selection);
         if self.told.as_ref() == Some(&detail) && present == selection.policy {
@@ -91,7 +91,7 @@ impl Flow {
         if present != selection.policy {
             self.controller = selection.policy.and_then(|policy| {
                 // The parameters were checked with the configuration.
-                let mut controller = policy.controller(&settings.gain).ok()?;
+                let mut controller = policy.controller(&settings.gain, None).ok()?;
                 controller.set_rate_bps(self.rate_bps);
                 Some((policy, controller))
             });
@@ -180,6 +180,7 @@ impl DecisionRecord {
         match self.decision.note {
             None => "",
             Some(Note::NoReport) => "no report in the interval",
+            Some(Note::NoGain) => "the model gave no gain",
             Some(Note::NoTarget) => "the PRBs of the cell are not known",
             Some(Note::AtFloor) => "at the rate floor",
             Some(Note::AtCeiling) => "at the rate ceiling",
@@ -207,29 +208,12 @@ fn passed_over(selection: &policies::Selection) -> String {
     let reasons: Vec<_> = selection
         .passed_over
         .iter()
-        .map(|(policy, missing)| {
-            let missing: Vec<_> = missing.iter().map(|m| measurement(*m)).collect();
-            format!("{policy} needs {}", missing.join(" and "))
-        })
+        .map(|(policy, lack)| format!("{policy} {lack}"))
         .collect();
+    let reasons = reasons.join("; ");
     match (reasons.is_empty(), selection.policy) {
-        (true, _) => String::new(),
-        (false, Some(_)) => format!("the RAN does not give what {}", reasons.join(", ")),
-        (false, None) => format!(
-            "no gain policy can run: the RAN does not give what {}",
-            reasons.join(", ")
-        ),
-    }
-}
-
-fn measurement(measurement: policies::Measurement) -> &'static str {
-    use policies::Measurement;
-    match measurement {
-        Measurement::Prbs => "PRB use",
-        Measurement::Mcs => "MCS",
-        Measurement::RetransmissionRatio => "HARQ retransmissions",
-        Measurement::ChannelQuality => "SINR or CQI",
-        Measurement::Queue => "RLC queue",
+        (false, None) => format!("no gain policy can run: {reasons}"),
+        _ => reasons,
     }
 }
 

@@ -22,6 +22,7 @@ pub(super) fn decision(flow: &str, sequence: u64) -> DecisionRecord {
             prbs: None,
             target_prbs: 10.0,
             gain_bps_per_prb: 5e5,
+            chosen_gain: None,
             note: None,
         },
         policy: GainPolicy::Rapid,
