@@ -139,6 +139,11 @@ fn errors_name_source_and_key_and_say_what_to_write() {
             "environment variable CANTOR_HTTP__LISTEN: `http.listen`: invalid type: integer `8080`, expected socket address",
         ),
         (
+            "[ran]\nreport_period_ms = 11000\n",
+            &[],
+            "cantor.toml: `ran.report_period_ms`: 11000 is not within 1 to 10000",
+        ),
+        (
             "[control]\ntarget_factor = 1.5\n",
             &[],
             "cantor.toml: `control.target_factor`: 1.5 is not within 0 (exclusive) to 1",

@@ -184,7 +184,8 @@ fn report(request: RicRequestId, ran_function: u16) -> Pdu {
     })
 }
 
-fn heard(pdu: Pdu, kind: &Kind, state: &mut State) -> Result<Option<Pdu>, String> {
+/// What the agent does on a PDU of the RIC; `Err`: it aborts.
+pub fn heard(pdu: Pdu, kind: &Kind, state: &mut State) -> Result<Option<Pdu>, String> {
     match pdu {
         Pdu::E2SetupResponse(_) => {
             state.set_up = true;
@@ -225,7 +226,7 @@ fn heard(pdu: Pdu, kind: &Kind, state: &mut State) -> Result<Option<Pdu>, String
 }
 
 /// The period of a subscription that the agent survives.
-fn subscribed(request: &RicSubscriptionRequest, kind: &Kind) -> Result<Duration, String> {
+pub fn subscribed(request: &RicSubscriptionRequest, kind: &Kind) -> Result<Duration, String> {
     let Pdu::E2SetupRequest(setup) = decode(&kind.setup, kind.version).unwrap().value else {
         panic!("no setup")
     };

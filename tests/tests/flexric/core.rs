@@ -20,6 +20,8 @@ pub struct Core {
     nodes: Vec<(E42Node, Association)>,
     requests: Vec<Request>,
     out: Vec<(Association, Vec<u8>)>,
+    /// What xApps said and what setups were answered with, in order.
+    pub talk: Vec<(Association, Pdu)>,
     aborted: Option<String>,
 }
 
@@ -45,6 +47,7 @@ impl Core {
             nodes: Vec::new(),
             requests: Vec::new(),
             out: Vec::new(),
+            talk: Vec::new(),
             aborted: None,
         }
     }
@@ -79,9 +82,10 @@ impl Core {
     }
 
     pub fn hear_xapp(&mut self, association: Association, octets: &[u8]) {
-        let result = self
-            .decoded(octets)
-            .and_then(|pdu| self.xapp_says(association, pdu));
+        let result = self.decoded(octets).and_then(|pdu| {
+            self.talk.push((association, pdu.clone()));
+            self.xapp_says(association, pdu)
+        });
         self.end(result);
     }
 
@@ -151,10 +155,9 @@ impl Core {
                 self.next_xapp = xapp_id.checked_add(1).ok_or("xApp ids came round")?;
                 self.xapps.push((xapp_id, association));
                 let nodes = self.nodes.iter().map(|(node, _)| node.clone()).collect();
-                self.send(
-                    association,
-                    &Pdu::E42SetupResponse(E42SetupResponse { xapp_id, nodes }),
-                );
+                let response = Pdu::E42SetupResponse(E42SetupResponse { xapp_id, nodes });
+                self.send(association, &response);
+                self.talk.push((association, response));
                 Ok(())
             }
             Pdu::E42SubscriptionRequest(asked) => {

@@ -3,6 +3,7 @@
 mod agent;
 mod cantor;
 mod core;
+mod kills;
 mod life;
 mod neighbours;
 mod replay;
