@@ -257,6 +257,10 @@ impl Task {
             };
             self.measurements.mac_asked(asked);
         }
+        if status.model == ServiceModel::Kpm && status.state == SubscriptionState::Requested {
+            let names = status.measurements.iter().map(ToString::to_string);
+            self.measurements.kpm_subscribed(names);
+        }
         let (node, model) = (&self.node, status.model);
         match status.state {
             SubscriptionState::Requested => {}

@@ -128,6 +128,8 @@ pub struct SubscriptionStatus {
     pub model: ServiceModel,
     /// Reporting period in milliseconds.
     pub period_ms: u32,
+    /// KPM: names of the measurements asked for, in the order of the values of a report.
+    pub measurements: Vec<&'static str>,
     /// State.
     pub state: SubscriptionState,
     /// For people: cause of a failure or end.

@@ -1,11 +1,19 @@
 //! Operations API, health, readiness, metrics, and the end of the process.
 
-use crate::rig::{NODE, Rig, config, indication, node};
-use proto::guidance::flow_status::State;
+use crate::rig::{NODE, Rig, config, indication, node, registration};
+use e2sm::common::{GnbUeId, UeId};
+use e2sm::kpm::{
+    Dialect, IndicationHeader, IndicationMessage, MeasReport, MeasValue, TimeStamp, UeMeasReport,
+};
+use proto::guidance::{
+    RanUe, RegisterFlow, UeSelector, flow_status::State, guide_request::Message as Request,
+    ran_ue::Id, ue_selector::Selector,
+};
 use proto::operations::{
     GetStatusRequest, ListFlowsRequest, ListNodesRequest, ListUesRequest, WatchDecisionsRequest,
 };
 use std::collections::BTreeSet;
+use std::time::Instant;
 use tonic::Code;
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
@@ -31,6 +39,7 @@ async fn operators_see_nodes_ues_flows_and_decisions() {
         function: 142,
         model: ServiceModel::Mac,
         period_ms: 10,
+        measurements: Vec::new(),
         state: SubscriptionState::Active,
         detail: String::new(),
     };
@@ -103,6 +112,78 @@ async fn operators_see_nodes_ues_flows_and_decisions() {
         ("bound", "rnti:4601")
     );
     assert!(flows[0].last_decision.as_ref().unwrap().sequence >= decision.sequence);
+}
+
+/// measInfoList is optional in an indication: the values are then what the subscription asked for.
+#[tokio::test]
+async fn a_kpm_report_without_names_is_that_of_the_subscription() {
+    let rig = Rig::start(config()).await;
+    rig.node_up().await;
+    let status = SubscriptionStatus {
+        requestor: 7,
+        instance: 1,
+        function: 2,
+        model: ServiceModel::Kpm,
+        period_ms: 1000,
+        measurements: vec!["RRU.PrbTotDl", "DRB.UEThpDl"],
+        state: SubscriptionState::Requested,
+        detail: String::new(),
+    };
+    let requested = RanEvent::Subscription {
+        node: node(),
+        status,
+    };
+    rig.events.send(requested).await.unwrap();
+    let ue = UeMeasReport {
+        ue: UeId::Gnb(GnbUeId {
+            amf_ue_ngap_id: 1,
+            ..GnbUeId::default()
+        }),
+        report: MeasReport {
+            info: Vec::new(),
+            granularity_ms: Some(1000),
+            ..MeasReport::single([
+                ("", MeasValue::Integer(50)),
+                ("", MeasValue::Real(40_000.0)),
+            ])
+        },
+    };
+    let header = IndicationHeader {
+        collect_start_time: TimeStamp::Short([0; 4]),
+        file_format_version: None,
+        sender_name: None,
+        sender_type: None,
+        vendor_name: None,
+    };
+    let message = IndicationMessage::Format3(vec![ue]);
+    let report = RanEvent::Indication {
+        node: node(),
+        model: ServiceModel::Kpm,
+        header: header.encode().unwrap(),
+        message: message.encode(Dialect::Standard).unwrap(),
+        received: Instant::now(),
+    };
+    rig.events.send(report).await.unwrap();
+    let mut edge = rig.edge("edge-1").await;
+    let registration = RegisterFlow {
+        ue: Some(UeSelector {
+            selector: Some(Selector::Ran(RanUe {
+                node: NODE.into(),
+                id: Some(Id::AmfUeNgapId(1)),
+            })),
+        }),
+        ..registration("video", 0)
+    };
+    edge.send(Request::RegisterFlow(registration)).await;
+    edge.until(State::Bound).await;
+    let mut operations = rig.operations().await;
+    let ues = operations.list_ues(ListUesRequest::default()).await;
+    let ues = ues.unwrap().into_inner().ues;
+    assert_eq!(ues[0].id, "amf:1");
+    assert_eq!(
+        (ues[0].prbs, ues[0].throughput_bps),
+        (Some(42.4), Some(4e7))
+    );
 }
 
 #[tokio::test]

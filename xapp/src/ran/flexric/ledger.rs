@@ -268,6 +268,7 @@ impl Ledger {
                 function,
                 model: entry.wanted.model,
                 period_ms: entry.wanted.period_ms,
+                measurements: entry.wanted.measurements.clone(),
                 state,
                 detail: detail.to_owned(),
             });

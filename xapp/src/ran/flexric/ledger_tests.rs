@@ -16,6 +16,7 @@ fn ledger() -> (Ledger, Instant) {
         period_ms: 100,
         trigger: vec![100, 0, 0, 0],
         action_definition: None,
+        measurements: Vec::new(),
     }];
     let node = NodeId("gnb:505-01:00000001/32".into());
     (Ledger::new(node, wanted, Arc::default(), now), now)

@@ -130,6 +130,7 @@ mod tests {
             period_ms: 100,
             trigger: vec![100, 0, 0, 0],
             action_definition: None,
+            measurements: Vec::new(),
         });
         let [action] = details.actions.as_slice() else {
             panic!("{details:?}")

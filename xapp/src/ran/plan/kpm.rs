@@ -27,13 +27,21 @@ const PLACEHOLDER: &str = "Name_for_action";
 /// per condition (3), the whole cell (1). Styles 2 and 5 want UE ids.
 const STYLES: [i64; 3] = [4, 3, 1];
 
-/// Event trigger and action definition; `None` when the node offers nothing of use.
+/// What a KPM subscription says.
+pub(super) struct Definitions {
+    pub(super) trigger: Vec<u8>,
+    pub(super) action: Vec<u8>,
+    /// What is asked for, in the order of the values of a report.
+    pub(super) measurements: Vec<&'static str>,
+}
+
+/// The subscription to make; `None` when the node offers nothing of use.
 pub(super) fn definitions(
     part: Part,
     agent: Agent,
     function: &RanFunction,
     wishes: &Wishes,
-) -> Option<(Vec<u8>, Vec<u8>)> {
+) -> Option<Definitions> {
     let (description, _) = RanFunctionDescription::decode(&function.definition)
         .inspect_err(|error| tracing::warn!(function = function.id, %error, "KPM function without a readable definition"))
         .ok()?;
@@ -58,7 +66,7 @@ pub(super) fn definitions(
     };
     let encoded = EventTrigger { period_ms: wishes.period_ms }
         .encode()
-        .and_then(|trigger| Ok((trigger, action.encode(dialect)?)))
+        .and_then(|trigger| Ok(Definitions { trigger, action: action.encode(dialect)?, measurements: names }))
         .inspect_err(|error| tracing::warn!(function = function.id, %error, "KPM subscription cannot be written"));
     encoded.ok()
 }

@@ -59,6 +59,8 @@ pub(in crate::ran) struct Wanted {
     pub(in crate::ran) trigger: Vec<u8>,
     /// RICactionDefinition of the one report action.
     pub(in crate::ran) action_definition: Option<Vec<u8>>,
+    /// KPM: names of the measurements that the action asks for.
+    pub(in crate::ran) measurements: Vec<&'static str>,
 }
 
 /// Whose E2 agent a node runs, told by the models that it offers.
@@ -97,13 +99,19 @@ fn wanted(part: Part, agent: Agent, function: &RanFunction, wishes: &Wishes) -> 
         ServiceModel::Pdcp | ServiceModel::Gtp => wishes.period_ms.max(IDENTITY_PERIOD_MS),
         _ => wishes.period_ms,
     };
-    let (trigger, action_definition) = match function.model {
+    let (trigger, action_definition, measurements) = match function.model {
         ServiceModel::Kpm => {
-            let (trigger, action_definition) = kpm::definitions(part, agent, function, wishes)?;
-            (trigger, Some(action_definition))
+            let definitions = kpm::definitions(part, agent, function, wishes)?;
+            let kpm::Definitions {
+                trigger,
+                action,
+                measurements,
+            } = definitions;
+            (trigger, Some(action), measurements)
         }
         ServiceModel::Mac | ServiceModel::Rlc | ServiceModel::Pdcp | ServiceModel::Gtp => {
-            (flexric::EventTrigger { period_ms }.encode().to_vec(), None)
+            let trigger = flexric::EventTrigger { period_ms }.encode();
+            (trigger.to_vec(), None, Vec::new())
         }
         ServiceModel::Other => return None,
     };
@@ -113,6 +121,7 @@ fn wanted(part: Part, agent: Agent, function: &RanFunction, wishes: &Wishes) -> 
         period_ms,
         trigger,
         action_definition,
+        measurements,
     })
 }
 

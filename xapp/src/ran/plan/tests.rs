@@ -105,10 +105,10 @@ fn the_most_useful_style_that_measures_something_is_taken() {
 
 #[test]
 fn only_what_is_offered_is_asked_for() {
-    let planned = planned(
-        &[kpm(2, vec![style(4, 4, &["X.Unknown", "DRB.UEThpDl"])])],
-        &Wishes::default(),
-    );
+    let functions = [kpm(2, vec![style(4, 4, &["X.Unknown", "DRB.UEThpDl"])])];
+    let wanted = plan(Part::Whole, functions.iter(), &Wishes::default());
+    assert_eq!(wanted[0].measurements, ["DRB.UEThpDl"]);
+    let planned = planned(&functions, &Wishes::default());
     let ActionFormat::Format4 { action, .. } = &planned[0].1.format else {
         panic!("{planned:?}")
     };

@@ -388,6 +388,7 @@ impl Subscriptions {
             function: wanted.function,
             model: wanted.model,
             period_ms: wanted.period_ms,
+            measurements: wanted.measurements.clone(),
             state,
             detail: detail.to_owned(),
         });

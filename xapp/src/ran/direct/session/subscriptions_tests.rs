@@ -7,6 +7,7 @@ fn mac() -> Wanted {
         period_ms: 100,
         trigger: vec![100, 0, 0, 0],
         action_definition: None,
+        measurements: Vec::new(),
     }
 }
 
