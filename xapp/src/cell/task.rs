@@ -111,6 +111,7 @@ pub struct Task {
     context: Context,
     info: NodeInfo,
     connected: bool,
+    silent: bool,
     subscriptions: BTreeMap<(u16, u16), SubscriptionStatus>,
     used_prbs: f64,
     /// Other names of the UEs, as the hub was told them.
@@ -140,6 +141,7 @@ impl Task {
             context,
             info: NodeInfo::default(),
             connected: false,
+            silent: false,
             subscriptions: BTreeMap::new(),
             used_prbs: 0.0,
             names: BTreeMap::new(),
@@ -186,6 +188,7 @@ impl Task {
             self.notices.extend(self.core.take_notices());
         }
         if self.connected {
+            self.silent(false);
             self.context.metrics.node_down(&self.node);
         }
     }
@@ -233,6 +236,7 @@ impl Task {
         } else {
             warn!(node = %self.node, reason, "E2 node gone");
         }
+        self.silent(false);
         self.core.down();
         self.subscriptions.clear();
         self.used_prbs = 0.0;
@@ -252,7 +256,9 @@ impl Task {
         let key = (status.requestor, status.instance);
         if status.model == ServiceModel::Mac {
             let asked = match status.state {
-                SubscriptionState::Requested | SubscriptionState::Active => Some(self.now()),
+                SubscriptionState::Requested
+                | SubscriptionState::Active
+                | SubscriptionState::Silent => Some(self.now()),
                 SubscriptionState::Failed | SubscriptionState::Ended => None,
             };
             self.measurements.mac_asked(asked);
@@ -264,8 +270,13 @@ impl Task {
         let (node, model) = (&self.node, status.model);
         match status.state {
             SubscriptionState::Requested => {}
+            SubscriptionState::Silent => {
+                info!(%node, ?model, reason = status.detail, "nothing is reported");
+                self.silent(true);
+            }
             SubscriptionState::Active => {
                 info!(%node, ?model, period_ms = status.period_ms, "subscription active");
+                self.silent(false);
             }
             SubscriptionState::Failed => {
                 warn!(%node, ?model, reason = status.detail, "subscription failed");
@@ -277,6 +288,12 @@ impl Task {
             }
         }
         self.subscriptions.insert(key, status);
+    }
+
+    fn silent(&mut self, silent: bool) {
+        if std::mem::replace(&mut self.silent, silent) != silent {
+            self.context.metrics.silent_node(silent);
+        }
     }
 
     fn indication(&mut self, indication: &Indication) {
@@ -361,6 +378,7 @@ impl Task {
             node: self.node.clone(),
             info: self.info.clone(),
             connected: self.connected,
+            silent: self.silent,
             subscriptions: self.subscriptions.values().cloned().collect(),
             indications: counters.decoded,
             rejected: counters.undecodable,

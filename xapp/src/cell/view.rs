@@ -23,6 +23,8 @@ pub struct View {
     pub info: NodeInfo,
     /// It is connected.
     pub connected: bool,
+    /// It is, and has reported nothing for long.
+    pub silent: bool,
     /// Its subscriptions.
     pub subscriptions: Vec<SubscriptionStatus>,
     /// Indications decoded.

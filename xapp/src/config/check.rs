@@ -46,6 +46,11 @@ impl Config {
                 format!("{} is not within 1 to 1000", ran.expected_ues),
             ),
             (
+                !(1000..=3_600_000).contains(&ran.silent_after_ms),
+                "ran.silent_after_ms",
+                format!("{} is not within 1000 to 3600000", ran.silent_after_ms),
+            ),
+            (
                 ran.listen.is_empty(),
                 "ran.listen",
                 "empty: give at least one address, e.g. \"sctp://[::]:36421\"".into(),

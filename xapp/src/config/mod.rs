@@ -64,6 +64,8 @@ pub struct Ran {
     pub kpm_sst: u8,
     /// UEs that one KPM report may have to hold.
     pub expected_ues: u32,
+    /// A node that reports nothing for this long (and ten report periods) is silent, milliseconds; of the link `direct`.
+    pub silent_after_ms: u32,
     /// Send ErrorIndication to FlexRIC's agents too.
     pub error_indication_to_flexric: bool,
     /// Where FlexRIC's RIC takes xApps, of the link `flexric`.
@@ -240,6 +242,7 @@ impl Default for Ran {
             report_period_ms: 50,
             kpm_sst: 1,
             expected_ues: 16,
+            silent_after_ms: 10_000,
             error_indication_to_flexric: false,
             ric: "sctp://127.0.0.1:36422".into(),
             ric_guard: "sctp://127.0.0.1:36421".into(),
@@ -264,9 +267,11 @@ impl Default for Cell {
 impl Ran {
     /// As the direct link needs it. Addresses that cannot be read were refused by the check of the settings.
     pub fn direct(&self) -> direct::Config {
+        let silent_after_ms = self.silent_after_ms.max(10 * self.report_period_ms);
         direct::Config {
             listen: self.listen.iter().filter_map(|a| a.parse().ok()).collect(),
             wishes: self.wishes(),
+            silent_after: Duration::from_millis(silent_after_ms.into()),
             error_indication_to_flexric: self.error_indication_to_flexric,
             limits: direct::Limits::default(),
         }

@@ -50,6 +50,7 @@ pub struct Metrics {
     registry: Registry,
     ready: Gauge,
     nodes: Gauge,
+    silent_nodes: Gauge,
     active_ues: Family<Node, Gauge>,
     used_prbs: Family<Node, Real>,
     available_prbs: Family<Node, Real>,
@@ -85,6 +86,11 @@ impl Metrics {
         Self {
             ready: add(r, "ready", "1 while the process is ready to serve, else 0"),
             nodes: add(r, "nodes", "E2 nodes connected"),
+            silent_nodes: add(
+                r,
+                "silent_nodes",
+                "Those of them that have reported nothing for long",
+            ),
             active_ues: add(
                 r,
                 "active_ues",
@@ -257,6 +263,15 @@ impl Metrics {
 
     pub(crate) fn node_up(&self) {
         self.nodes.inc();
+    }
+
+    /// A node reports nothing, or reports again.
+    pub(crate) fn silent_node(&self, silent: bool) {
+        if silent {
+            self.silent_nodes.inc();
+        } else {
+            self.silent_nodes.dec();
+        }
     }
 
     /// The node is gone, and with it its series.

@@ -207,6 +207,7 @@ fn node(view: View) -> Node {
         id: view.node.to_string(),
         peer: view.info.peer.clone(),
         connected: view.connected,
+        silent: view.silent,
         e2ap_version: view.info.e2ap_version.into(),
         functions: functions.collect(),
         subscriptions: view.subscriptions.iter().map(subscription).collect(),
@@ -223,6 +224,7 @@ fn subscription(status: &SubscriptionStatus) -> Subscription {
     let state = match status.state {
         SubscriptionState::Requested => "requested",
         SubscriptionState::Active => "active",
+        SubscriptionState::Silent => "silent",
         SubscriptionState::Failed => "failed",
         SubscriptionState::Ended => "ended",
     };

@@ -143,6 +143,8 @@ pub enum SubscriptionState {
     Requested,
     /// Admitted.
     Active,
+    /// Admitted, but the node has reported nothing for long.
+    Silent,
     /// Refused by the node.
     Failed,
     /// Ended, by us or by the node.

@@ -66,6 +66,7 @@ impl Link {
             RanEvent::Subscription { status, .. } => match status.state {
                 SubscriptionState::Requested => "requested",
                 SubscriptionState::Active => "active",
+                SubscriptionState::Silent => "silent",
                 SubscriptionState::Failed => "failed",
                 SubscriptionState::Ended => "ended",
             },

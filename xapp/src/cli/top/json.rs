@@ -41,6 +41,7 @@ fn node(node: &Node) -> Value {
         "id": node.id,
         "peer": node.peer,
         "connected": node.connected,
+        "silent": node.silent,
         "e2ap_version": node.e2ap_version,
         "functions": functions.collect::<Vec<_>>(),
         "subscriptions": subscriptions.collect::<Vec<_>>(),

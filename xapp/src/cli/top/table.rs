@@ -196,7 +196,7 @@ fn cell(node: &Node) -> Vec<Field> {
     let active = node
         .subscriptions
         .iter()
-        .filter(|s| s.state == "active")
+        .filter(|s| s.state == "active" || s.state == "silent")
         .count();
     let all = node.subscriptions.len();
     let trouble = node.subscriptions.iter().find(|s| s.state == "failed");
@@ -207,10 +207,10 @@ fn cell(node: &Node) -> Vec<Field> {
         None if active < all => text_field(&format!("{active} of {all}")).tone(Tone::Attention),
         None => text_field(&format!("{active} of {all}")),
     };
-    let link = if node.connected {
-        text_field("up").tone(Tone::Good)
-    } else {
-        text_field("down").tone(Tone::Bad)
+    let link = match (node.connected, node.silent) {
+        (true, false) => text_field("up").tone(Tone::Good),
+        (true, true) => text_field("silent").tone(Tone::Attention),
+        (false, _) => text_field("down").tone(Tone::Bad),
     };
     vec![
         text_field(&node.id),

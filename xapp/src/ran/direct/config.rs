@@ -13,6 +13,8 @@ pub struct Config {
     pub listen: Vec<Address>,
     /// What to subscribe to.
     pub wishes: Wishes,
+    /// A node that reports nothing for this long is silent: its subscriptions are made anew.
+    pub silent_after: Duration,
     /// Whether ErrorIndication goes to nodes with FlexRIC's agent too, which aborts on it and takes the gNB along.
     pub error_indication_to_flexric: bool,
     /// Bounds.
@@ -49,6 +51,7 @@ impl Default for Config {
                 port: 36421,
             }],
             wishes: Wishes::default(),
+            silent_after: Duration::from_secs(10),
             error_indication_to_flexric: false,
             limits: Limits::default(),
         }

@@ -107,6 +107,7 @@ impl Session {
             (Some(node), Some(model)) => {
                 self.counters.indications.fetch_add(1, Relaxed);
                 self.foreign = 0;
+                self.subscriptions.reported(now);
                 self.events.push_back(RanEvent::Indication {
                     node: node.id.clone(),
                     model,

@@ -13,6 +13,7 @@ mod complaint;
 mod functional;
 mod global;
 mod setup;
+mod silence;
 mod subscriptions;
 
 #[cfg(test)]
@@ -111,7 +112,12 @@ impl Session {
             phase: Phase::Awaiting(now + limits.setup_wait),
             node: None,
             last_setup: None,
-            subscriptions: Subscriptions::new(requestor, limits.answer_wait),
+            subscriptions: Subscriptions::new(
+                requestor,
+                limits.answer_wait,
+                config.silent_after,
+                now,
+            ),
             pdus: VecDeque::new(),
             events: VecDeque::new(),
             complaints: Allowance::new(100, 5, now),
@@ -183,6 +189,9 @@ impl Session {
             if self.unanswered >= UNANSWERED {
                 self.finish("it answers nothing");
             }
+        }
+        if self.phase == Phase::Up {
+            self.subscriptions.renew_if_silent(now);
         }
         self.advance(now);
     }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use e2sm::e2ap::RicRequestId;
 
+use super::silence::Silence;
 use crate::ran::plan::Wanted;
 use crate::ran::{ServiceModel, SubscriptionState, SubscriptionStatus};
 
@@ -30,6 +31,7 @@ pub(super) struct Subscriptions {
     /// Nothing is sent before.
     clear_until: Option<Instant>,
     deletions: VecDeque<(RicRequestId, u16)>,
+    silence: Silence,
     statuses: VecDeque<SubscriptionStatus>,
 }
 
@@ -64,7 +66,12 @@ const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_secs(60);
 
 impl Subscriptions {
-    pub(super) fn new(requestor: u16, answer_wait: Duration) -> Self {
+    pub(super) fn new(
+        requestor: u16,
+        answer_wait: Duration,
+        silent_after: Duration,
+        now: Instant,
+    ) -> Self {
         Subscriptions {
             requestor,
             last_instance: 0,
@@ -73,6 +80,7 @@ impl Subscriptions {
             pending: None,
             clear_until: None,
             deletions: VecDeque::new(),
+            silence: Silence::new(silent_after, now),
             statuses: VecDeque::new(),
         }
     }
@@ -164,18 +172,42 @@ impl Subscriptions {
         if !self.deletions.is_empty() {
             return self.clear_until;
         }
-        let due = self
-            .entries
-            .iter()
-            .filter_map(|entry| {
-                if let State::Due(at) = entry.state {
-                    Some(at)
-                } else {
-                    None
-                }
-            })
-            .min()?;
+        let due = self.entries.iter().filter_map(|entry| match entry.state {
+            State::Due(at) => Some(at),
+            State::Active => Some(self.silence.due()),
+            State::Requested => None,
+        });
+        let due = due.min()?;
         Some(self.clear_until.map_or(due, |clear| clear.max(due)))
+    }
+
+    /// Makes the subscriptions of a node anew that has reported nothing for too long.
+    pub(super) fn renew_if_silent(&mut self, now: Instant) {
+        let any_active = self.entries.iter().any(Entry::is_active);
+        if self.pending.is_some() || !any_active || !self.silence.renew(now) {
+            return;
+        }
+        for mut entry in std::mem::take(&mut self.entries) {
+            if entry.is_active() {
+                self.delete_later(entry.request, entry.wanted.function);
+                self.report(&entry, SubscriptionState::Ended, "the node reports nothing");
+                entry.state = State::Due(now);
+            }
+            self.entries.push(entry);
+        }
+    }
+
+    /// One of the subscriptions has reported.
+    pub(super) fn reported(&mut self, now: Instant) {
+        if !self.silence.ends(now) {
+            return;
+        }
+        for entry in std::mem::take(&mut self.entries) {
+            if entry.is_active() {
+                self.report(&entry, SubscriptionState::Active, "");
+            }
+            self.entries.push(entry);
+        }
     }
 
     /// Gives up on a request that was not answered in time; whether there was one.
@@ -210,7 +242,13 @@ impl Subscriptions {
             entry.state = State::Active;
             entry.failures = 0;
             let wanted = entry.wanted.clone();
-            self.status(request, &wanted, SubscriptionState::Active, "");
+            if self.silence.is_silent() {
+                let detail = "admitted anew; no UE is attached, or the node does not work";
+                self.status(request, &wanted, SubscriptionState::Silent, detail);
+            } else {
+                self.silence.ends(now);
+                self.status(request, &wanted, SubscriptionState::Active, "");
+            }
         }
         true
     }
@@ -250,6 +288,7 @@ impl Subscriptions {
     pub(super) fn forgotten(&mut self, cause: &str, now: Instant) {
         self.pending = None;
         self.deletions.clear();
+        self.silence.ends(now);
         for entry in std::mem::take(&mut self.entries) {
             if !matches!(entry.state, State::Due(_)) {
                 self.report(&entry, SubscriptionState::Ended, cause);
@@ -300,7 +339,7 @@ impl Subscriptions {
         function: u16,
         action: u8,
     ) -> Option<ServiceModel> {
-        let active = |entry: &&Entry| entry.state == State::Active && entry.is(request);
+        let active = |entry: &&Entry| entry.is_active() && entry.is(request);
         let entry = self.entries.iter().find(active)?;
         (entry.wanted.function == function && action == ACTION_ID).then_some(entry.wanted.model)
     }
@@ -396,6 +435,10 @@ impl Subscriptions {
 }
 
 impl Entry {
+    fn is_active(&self) -> bool {
+        self.state == State::Active
+    }
+
     /// Whether `request` is the present attempt.
     fn is(&self, request: RicRequestId) -> bool {
         !matches!(self.state, State::Due(_)) && self.request == request

@@ -24,6 +24,7 @@ fn all_offered(_: u16) -> bool {
 }
 
 const WAIT: Duration = Duration::from_secs(3);
+const SILENT_AFTER: Duration = Duration::from_secs(10);
 
 struct Bench {
     subscriptions: Subscriptions,
@@ -33,7 +34,7 @@ struct Bench {
 impl Bench {
     fn new(wanted: &[Wanted]) -> Self {
         let now = Instant::now();
-        let mut subscriptions = Subscriptions::new(1000, WAIT);
+        let mut subscriptions = Subscriptions::new(1000, WAIT, SILENT_AFTER, now);
         subscriptions.want(wanted.to_vec(), all_offered, now);
         Bench { subscriptions, now }
     }

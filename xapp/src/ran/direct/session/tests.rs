@@ -3,6 +3,7 @@
 mod floods;
 mod golden;
 mod nodes;
+mod silence;
 
 use std::sync::atomic::AtomicU64;
 
