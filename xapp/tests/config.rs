@@ -97,7 +97,7 @@ fn errors_name_source_and_key_and_say_what_to_write() {
         &'static [(&'static str, &'static str)],
         &'static str,
     );
-    let cases: [Case; 13] = [
+    let cases: [Case; 14] = [
         (
             "[grpc]\nlisten_on = \"127.0.0.1:1\"\n",
             &[],
