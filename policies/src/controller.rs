@@ -118,6 +118,8 @@ pub enum Note {
     AtFloor,
     /// The rate ceiling holds.
     AtCeiling,
+    /// The rate ceiling of all flows of its slice policy holds.
+    AtSliceCeiling,
 }
 
 /// A measurement that a controller cannot do without.

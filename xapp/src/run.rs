@@ -5,6 +5,7 @@ use crate::cell::{Settings, dispatch};
 use crate::config::{self, Config};
 use crate::guidance::{hub::Hub, matching::Matching, registry::Registry, service::Guidance};
 use crate::operate::guard::{Expected, Guard};
+use crate::operate::policy::{self, Policies, service::PolicyApi};
 use crate::operate::{Readiness, http, metrics::Metrics, operations::Operations};
 use crate::ran::direct::Direct;
 use crate::ran::flexric::Flexric;
@@ -12,6 +13,7 @@ use crate::ran::{Counters, RanEvent};
 use crate::store::Store;
 use proto::guidance::guidance_service_server::GuidanceServiceServer;
 use proto::operations::operations_service_server::OperationsServiceServer;
+use proto::operations::policy_service_server::PolicyServiceServer;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -173,6 +175,7 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
     let start = Instant::now();
     let metrics = Arc::new(Metrics::new(link.counters.clone()));
     let store = Store::memory();
+    let policies = Policies::new(store.clone());
     let (readiness, ready_watch) = watch::channel(Readiness::Starting);
 
     let (matching, matching_handle) = Matching::new(start);
@@ -186,11 +189,17 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         metrics: metrics.clone(),
         hub: hub_handle.clone(),
         matching: matching_handle,
+        policies: policies.clone(),
         stop: stop.clone(),
     };
     let matching_hub = hub_handle.clone();
     let (health_reporter, health) = tonic_health::server::health_reporter();
     let guidance = Guidance::new(&config, hub_handle.clone(), stop.clone());
+    let policy_api = PolicyApi {
+        policies: policies.clone(),
+        hub: hub_handle.clone(),
+        control: config.control.clone(),
+    };
     let operations = Operations {
         xapp_id: config.xapp.id.clone(),
         ran_link: link.name,
@@ -214,6 +223,7 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         .max_concurrent_streams(STREAMS_PER_CONNECTION)
         .add_service(GuidanceServiceServer::new(guidance).max_decoding_message_size(limit))
         .add_service(OperationsServiceServer::new(operations).max_decoding_message_size(limit))
+        .add_service(PolicyServiceServer::new(policy_api).max_decoding_message_size(limit))
         .add_service(health)
         .add_service(reflection)
         .serve_with_incoming_shutdown(grpc.into_stream(), stop.clone().cancelled_owned());
@@ -238,6 +248,12 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         }
         ("the HTTP server", ())
     });
+    if let Some(folder) = config.policies.folder() {
+        let period = millis(config.policies.look_every_ms);
+        let watched = policy::watch_folder(policies.clone(), folder.into(), period, stop.clone());
+        tokio::spawn(watched);
+    }
+    tokio::spawn(policies.follow_store(stop.clone()));
     tokio::spawn(hub.run());
     tokio::spawn(matching.run(matching_hub, stop.clone()));
 
@@ -246,6 +262,9 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         .await;
     health_reporter
         .set_serving::<OperationsServiceServer<Operations>>()
+        .await;
+    health_reporter
+        .set_serving::<PolicyServiceServer<PolicyApi>>()
         .await;
     readiness.send_replace(Readiness::Ready);
     metrics.ready(true);
@@ -275,6 +294,9 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
             .await;
         health_reporter
             .set_not_serving::<OperationsServiceServer<Operations>>()
+            .await;
+        health_reporter
+            .set_not_serving::<PolicyServiceServer<PolicyApi>>()
             .await;
         stop.cancel();
         // The link deletes its subscriptions, within its own limit.

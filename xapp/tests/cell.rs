@@ -66,6 +66,9 @@ fn flow(id: &str, rnti: u16) -> BoundFlow {
     BoundFlow {
         key: key(id),
         ue: UeId::CRnti(rnti),
+        address: None,
+        slice: None,
+        wired: Duration::ZERO,
         policies: vec![GainPolicy::Rapid],
         current_rate_bps: None,
         last_sequence: 0,

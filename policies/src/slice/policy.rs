@@ -254,6 +254,18 @@ impl Latency {
     }
 }
 
+/// `p99 of the queueing delay at most 20 ms`.
+impl fmt::Display for Latency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { statistic, ms, .. } = self;
+        let delay = match self.delay {
+            Delay::Queueing => "queueing",
+            Delay::OneWay => "one-way",
+        };
+        write!(f, "{statistic} of the {delay} delay at most {ms} ms")
+    }
+}
+
 impl RateRange {
     fn is_open(&self) -> bool {
         *self == Self::default()

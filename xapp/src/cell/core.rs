@@ -4,12 +4,15 @@
 //! decision never waits for a timer while its newest report ages. Without reports it ends by time.
 
 use super::flow::{DecisionRecord, Flow};
+use super::slices::Slices;
 use super::ue::Ue;
+use super::view::{FlowRule, SliceView};
 use crate::config::Config;
 use crate::guidance::FlowKey;
 use crate::guidance::hub::Notice;
 use crate::guidance::registry::BoundFlow;
 use crate::ran::NodeId;
+use policies::slice::{EdgeDelay, PolicySet};
 use policies::{ActiveUes, GainParameters, UeId, UeReport};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -72,6 +75,7 @@ pub struct Cell {
     ues: BTreeMap<UeId, Ue>,
     active: ActiveUes,
     flows: BTreeMap<FlowKey, Flow>,
+    slices: Slices,
     last_decision: Duration,
     /// The report of a guided UE came with which the interval ends.
     complete: bool,
@@ -102,6 +106,7 @@ impl Cell {
             ues: BTreeMap::new(),
             active,
             flows: BTreeMap::new(),
+            slices: Slices::default(),
             last_decision: Duration::ZERO,
             complete: false,
             notices: Vec::new(),
@@ -128,7 +133,9 @@ impl Cell {
             }
             self.active.observe(&report);
             if let Some(ue) = self.ues.get_mut(&id) {
-                ue.push(report, now);
+                if ue.push(report, now) && ue.flows > 0 {
+                    self.slices.unresolved();
+                }
                 self.complete |= closing && ue.flows > 0;
             }
         }
@@ -163,6 +170,7 @@ impl Cell {
         let last_sequence = last_sequence.max(flow.last_sequence);
         self.flows
             .insert(key, Flow::new(flow, rate_bps, last_sequence));
+        self.slices.unresolved();
     }
 
     /// A flow goes on from another rate, such as that at which it really sends, bit/s.
@@ -174,10 +182,32 @@ impl Cell {
 
     /// Guides a flow no more.
     pub fn unbind(&mut self, key: &FlowKey) {
-        if let Some(flow) = self.flows.remove(key)
-            && let Some(ue) = self.ues.get_mut(&flow.bound.ue)
-        {
+        let Some(flow) = self.flows.remove(key) else {
+            return;
+        };
+        self.slices.unresolved();
+        if let Some(ue) = self.ues.get_mut(&flow.bound.ue) {
             ue.flows = ue.flows.saturating_sub(1);
+        }
+    }
+
+    /// Whether the slice policies of this revision have to be looked at: they have changed, or a flow has.
+    pub fn outdated(&self, revision: u64) -> bool {
+        self.slices.outdated(revision)
+    }
+
+    /// Finds the slice policy of each flow.
+    pub fn resolve(&mut self, revision: u64, policies: &PolicySet) {
+        let cell = self.node.0.clone();
+        let (flows, ues) = (&mut self.flows, &self.ues);
+        self.slices
+            .resolve(revision, policies, flows, &cell, ues, &self.settings);
+    }
+
+    /// An edge server measured the delay of a flow.
+    pub fn edge_measured(&mut self, key: &FlowKey, measured: EdgeDelay, now: Duration) {
+        if let Some(flow) = self.flows.get_mut(key) {
+            self.slices.edge_measured(flow, measured, now);
         }
     }
 
@@ -185,6 +215,7 @@ impl Cell {
     pub fn down(&mut self) {
         self.ues.clear();
         self.flows.clear();
+        self.slices = Slices::default();
         self.active = ActiveUes::new(self.settings.interval * ACTIVE_FOR_INTERVALS);
         self.complete = false;
         self.notices.push(Notice::Down);
@@ -223,6 +254,10 @@ impl Cell {
     /// Ends the interval: decides for each flow. `unix_us` is the time of the sequences.
     pub fn decide(&mut self, now: Duration, unix_us: u64) -> Vec<DecisionRecord> {
         let active_ues = self.active.count(now).max(1);
+        let active = &self.active;
+        let takes_part = |ue| active.contains(ue, now);
+        self.slices
+            .measure(&mut self.flows, &self.ues, takes_part, now);
         let mut records = Vec::with_capacity(self.flows.len());
         for (key, flow) in &mut self.flows {
             let Some(ue) = self.ues.get(&flow.bound.ue) else {
@@ -235,8 +270,13 @@ impl Cell {
                     detail: change.detail,
                 });
             }
-            records.extend(flow.decide(&self.node, ue, active_ues, now, unix_us, &self.settings));
+            let cell_prbs = ue.newest().map_or(0.0, |report| report.cell_prbs);
+            let (slices, settings) = (&self.slices, &self.settings);
+            let terms = slices.terms(&flow.effective, settings, cell_prbs, active_ues);
+            let node = &self.node;
+            records.extend(flow.decide(node, ue, terms, now, unix_us, settings));
         }
+        self.slices.conclude(&mut records, &mut self.flows);
         self.ues.values_mut().for_each(Ue::decided);
         self.last_decision = now;
         self.complete = false;
@@ -254,6 +294,28 @@ impl Cell {
         key: &FlowKey,
     ) -> Option<&std::sync::Arc<crate::guidance::outbox::Outbox>> {
         Some(&self.flows.get(key)?.bound.outbox)
+    }
+
+    /// The slice policies that rule flows here.
+    pub fn slices(&self) -> Vec<SliceView> {
+        self.slices.views()
+    }
+
+    /// What rules a flow.
+    pub fn rule(&self, key: &FlowKey) -> Option<FlowRule> {
+        let flow = self.flows.get(key)?;
+        let slice = self.slices.view(&flow.effective);
+        Some(FlowRule {
+            facts: flow.facts(&self.node.0, self.ues.get(&flow.bound.ue)),
+            effective: flow.effective.clone(),
+            preferences: flow.preferences().to_vec(),
+            running: flow.running(),
+            factor: slice
+                .as_ref()
+                .map_or(self.settings.target_factor, |slice| slice.factor),
+            slice,
+            delay_source: flow.delay_source,
+        })
     }
 
     /// n, without the floor of one that the target has.

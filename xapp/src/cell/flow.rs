@@ -1,15 +1,18 @@
 //! A guided flow within its cell, and what was decided for it.
 
 use super::core::Settings;
+use super::slices::Terms;
 use super::ue::Ue;
 use crate::guidance::FlowKey;
 use crate::guidance::registry::BoundFlow;
 use crate::ran::NodeId;
 use policies::decision_log;
+use policies::slice::{DelayMeter, DelaySource, EffectivePolicy, FlowFacts};
 use policies::{
     Controller, Decision, GainPolicy, Interval, Note, RateBounds, Target, UeId, UeReport,
 };
 use proto::guidance::{Guidance, Reason};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What was decided for a flow at the end of a control interval, and from what.
@@ -31,6 +34,8 @@ pub struct DecisionRecord {
     pub decision: Decision,
     /// Gain policy that made it.
     pub policy: GainPolicy,
+    /// Slice policy that rules the flow.
+    pub slice_policy: Option<Arc<str>>,
     /// n of the target.
     pub active_ues: u32,
     /// RLC queue of the UE, octets.
@@ -49,6 +54,10 @@ pub struct DecisionRecord {
 
 pub(super) struct Flow {
     pub(super) bound: BoundFlow,
+    /// What rules it: its slice policy, on top of the configuration.
+    pub(super) effective: Arc<EffectivePolicy>,
+    pub(super) delay: DelayMeter,
+    pub(super) delay_source: Option<DelaySource>,
     controller: Option<(GainPolicy, Box<dyn Controller>)>,
     /// Policies that were passed over for the present one, as told to the hub; `None`: nothing was told yet.
     told: Option<String>,
@@ -66,6 +75,9 @@ impl Flow {
     pub(super) fn new(bound: BoundFlow, rate_bps: f64, last_sequence: u64) -> Self {
         Self {
             bound,
+            effective: Arc::default(),
+            delay: DelayMeter::default(),
+            delay_source: None,
             controller: None,
             told: None,
             rate_bps,
@@ -80,9 +92,32 @@ impl Flow {
         self.rate_bps = rate_bps;
     }
 
+    /// What decides which slice policy rules it. The edge server knows better than the RAN which slice a flow is of.
+    pub(super) fn facts(&self, cell: &Arc<str>, ue: Option<&Ue>) -> FlowFacts {
+        FlowFacts {
+            slice: self.bound.slice.or_else(|| ue?.slice()),
+            cell: cell.clone(),
+            ue: self.bound.ue,
+            address: self.bound.address,
+        }
+    }
+
+    /// Gain policies in order of preference: the slice policy's go before those of the edge server or the configuration.
+    pub(super) fn preferences(&self) -> &[GainPolicy] {
+        match self.effective.gain_policies.as_slice() {
+            [] => &self.bound.policies,
+            own => own,
+        }
+    }
+
+    /// The gain policy that runs.
+    pub(super) fn running(&self) -> Option<GainPolicy> {
+        self.controller.as_ref().map(|(policy, _)| *policy)
+    }
+
     /// Chooses the first policy whose measurements the RAN gives; goes on from the present rate.
     pub(super) fn choose_policy(&mut self, ue: &Ue, settings: &Settings) -> Option<PolicyChange> {
-        let selection = GainPolicy::select(&self.bound.policies, None, |m| ue.gives(m));
+        let selection = GainPolicy::select(self.preferences(), None, |m| ue.gives(m));
         let present = self.controller.as_ref().map(|(policy, _)| *policy);
         let detail = passed_over(&selection);
         if self.told.as_ref() == Some(&detail) && present == selection.policy {
@@ -108,7 +143,7 @@ impl Flow {
         &mut self,
         node: &NodeId,
         ue: &Ue,
-        active_ues: u32,
+        terms: Terms,
         now: Duration,
         unix_us: u64,
         settings: &Settings,
@@ -123,12 +158,8 @@ impl Flow {
         let interval = Interval {
             now,
             reports: ue.fresh(),
-            target: Target {
-                factor: settings.target_factor,
-                cell_prbs: newest.cell_prbs,
-                active_flows: active_ues,
-            },
-            bounds: settings.bounds(newest.cell_prbs),
+            target: terms.target,
+            bounds: terms.bounds,
         };
         let decision = controller.decide(&interval);
         self.sequence = unix_us.max(self.sequence + 1);
@@ -142,7 +173,8 @@ impl Flow {
             previous_rate_bps,
             decision,
             policy: *policy,
-            active_ues,
+            slice_policy: self.effective.provenance.as_ref().map(|p| p.name.clone()),
+            active_ues: terms.target.active_flows,
             queue_bytes: newest.queue_bytes,
             report_age,
             at: now,
@@ -171,6 +203,7 @@ impl DecisionRecord {
                 target_prbs: decision.target_prbs,
                 gain_bps_per_prb: decision.gain_bps_per_prb,
                 report_age_us: micros(self.report_age),
+                slice_policy: self.slice_policy.as_deref().unwrap_or_default().into(),
             }),
         }
     }
@@ -184,13 +217,14 @@ impl DecisionRecord {
             Some(Note::NoTarget) => "the PRBs of the cell are not known",
             Some(Note::AtFloor) => "at the rate floor",
             Some(Note::AtCeiling) => "at the rate ceiling",
+            Some(Note::AtSliceCeiling) => "at the rate ceiling of its slice policy",
         }
     }
 }
 
 impl Settings {
     /// Bounds of a rate in a cell of `cell_prbs` PRBs per slot.
-    fn bounds(&self, cell_prbs: f64) -> RateBounds {
+    pub(super) fn bounds(&self, cell_prbs: f64) -> RateBounds {
         let peak_bps = cell_prbs * self.peak_bps_per_prb;
         let max_bps = if peak_bps > 0.0 {
             self.rate_max_bps.min(peak_bps).max(self.rate_min_bps)

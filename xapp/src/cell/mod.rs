@@ -5,6 +5,7 @@
 pub mod core;
 pub mod dispatch;
 mod flow;
+mod slices;
 pub mod task;
 mod ue;
 pub mod view;

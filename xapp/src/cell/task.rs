@@ -2,7 +2,7 @@
 
 use super::core::{Cell, Settings};
 use super::flow::{DecisionRecord, micros};
-use super::view::{NodeInfo, View};
+use super::view::{FlowRule, NodeInfo, SliceView, View};
 use crate::guidance::FlowKey;
 use crate::guidance::hub::{HubHandle, Message, Notice};
 use crate::guidance::matching::MatchingHandle;
@@ -10,9 +10,11 @@ use crate::guidance::outbox::Outbox;
 use crate::guidance::registry::BoundFlow;
 use crate::measure::{self, Identity, NodeMeasurements};
 use crate::operate::metrics::Metrics;
+use crate::operate::policy::Policies;
 use crate::ran::{NodeId, ServiceModel, SubscriptionState, SubscriptionStatus};
 use crate::store::Store;
 use policies::UeId;
+use policies::slice::EdgeDelay;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -41,6 +43,8 @@ pub struct Context {
     pub hub: HubHandle,
     /// Who compares the UEs' traffic with that of flows.
     pub matching: MatchingHandle,
+    /// The slice policies in force.
+    pub policies: Policies,
     /// Cancelled when Cantor stops.
     pub stop: CancellationToken,
 }
@@ -71,8 +75,14 @@ pub enum Command {
     Bind(BoundFlow),
     /// Guide it no more.
     Unbind(FlowKey),
+    /// An edge server measured the delay of a flow.
+    Measured(FlowKey, EdgeDelay),
     /// An operator asks.
     View(oneshot::Sender<View>),
+    /// An operator asks for the slice policies that rule flows here.
+    Slices(oneshot::Sender<Vec<SliceView>>),
+    /// An operator asks what rules a flow.
+    Rule(FlowKey, oneshot::Sender<Option<FlowRule>>),
 }
 
 /// Speaks to a cell task.
@@ -100,6 +110,20 @@ impl CellHandle {
         let (answer, view) = oneshot::channel();
         self.commands.send(Command::View(answer)).await.ok()?;
         view.await.ok()
+    }
+
+    /// The slice policies that rule flows of the cell.
+    pub async fn slices(&self) -> Vec<SliceView> {
+        let (answer, slices) = oneshot::channel();
+        self.command(Command::Slices(answer)).await;
+        slices.await.unwrap_or_default()
+    }
+
+    /// What rules a flow of the cell.
+    pub async fn rule(&self, flow: FlowKey) -> Option<FlowRule> {
+        let (answer, rule) = oneshot::channel();
+        self.command(Command::Rule(flow, answer)).await;
+        rule.await.ok()?
     }
 }
 
@@ -183,6 +207,7 @@ impl Task {
             let now = self.now();
             self.core.expire(now);
             if self.core.due(now) {
+                self.resolve();
                 self.decide(now);
             }
             self.notices.extend(self.core.take_notices());
@@ -220,9 +245,21 @@ impl Task {
                 self.core.bind(flow, rate_bps, last_sequence, now);
             }
             Command::Unbind(flow) => self.core.unbind(&flow),
+            Command::Measured(flow, delay) => {
+                let now = self.now();
+                self.core.edge_measured(&flow, delay, now);
+            }
             Command::View(answer) => {
                 let view = self.view();
                 let _ = answer.send(view);
+            }
+            Command::Slices(answer) => {
+                self.resolve();
+                let _ = answer.send(self.core.slices());
+            }
+            Command::Rule(flow, answer) => {
+                self.resolve();
+                let _ = answer.send(self.core.rule(&flow));
             }
         }
     }
@@ -346,6 +383,15 @@ impl Task {
             self.used_prbs,
             self.measurements.cell_prbs(),
         );
+    }
+
+    /// Looks at the slice policies, if they or the flows have changed.
+    fn resolve(&mut self) {
+        // The revision first: a change that comes in between is looked at again.
+        let revision = self.context.policies.revision();
+        if self.core.outdated(revision) {
+            self.core.resolve(revision, &self.context.policies.read());
+        }
     }
 
     fn decide(&mut self, now: Duration) {

@@ -1,6 +1,6 @@
 //! What a cell knows of one UE.
 
-use policies::{History, Measurement, UeReport};
+use policies::{History, Measurement, SNssai, UeReport};
 use std::time::Duration;
 
 /// A measurement counts as given by the RAN if one of this many last reports has it: one that is missing now
@@ -13,6 +13,7 @@ pub(super) struct Ue {
     /// Reports since the last decision.
     fresh: usize,
     last_heard: Duration,
+    slice: Option<SNssai>,
     /// Number of flows that are guided to it.
     pub(super) flows: usize,
     /// The node has given it up.
@@ -25,16 +26,28 @@ impl Ue {
             history: History::new(history),
             fresh: 0,
             last_heard: now,
+            slice: None,
             flows,
             lost: false,
         }
     }
 
-    pub(super) fn push(&mut self, report: UeReport, now: Duration) {
+    /// Takes a report. `true`: it tells another slice than those before.
+    pub(super) fn push(&mut self, report: UeReport, now: Duration) -> bool {
+        let moved = report.slice.is_some() && report.slice != self.slice;
+        if moved {
+            self.slice = report.slice;
+        }
         self.last_heard = now;
         self.lost = false;
         self.fresh += 1;
         self.history.push(report);
+        moved
+    }
+
+    /// The slice that the RAN told last.
+    pub(super) fn slice(&self) -> Option<SNssai> {
+        self.slice
     }
 
     /// Reports since the last decision, oldest first.

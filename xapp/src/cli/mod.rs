@@ -5,6 +5,7 @@
 pub mod bind;
 pub mod decode;
 pub mod demo;
+pub mod policy;
 pub mod replay;
 pub mod run;
 pub mod top;
@@ -52,6 +53,7 @@ enum Command {
     Decode(decode::Args),
     Top(top::Args),
     Bind(bind::Args),
+    Policy(policy::Args),
 }
 
 /// The command line, an argument or the configuration is wrong: nothing was started, exit code 2.
@@ -96,6 +98,7 @@ impl Command {
             Self::Demo(args) => args.execute(),
             Self::Top(args) => args.execute(),
             Self::Bind(args) => args.execute(),
+            Self::Policy(args) => args.execute(),
         }
     }
 }

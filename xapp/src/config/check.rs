@@ -151,6 +151,14 @@ impl Config {
                 ),
             ),
             (
+                !(10..=3_600_000).contains(&self.policies.look_every_ms),
+                "policies.look_every_ms",
+                format!(
+                    "{} is not within 10 to 3600000",
+                    self.policies.look_every_ms
+                ),
+            ),
+            (
                 g.max_streams == 0,
                 "guidance.max_streams",
                 "0 would admit no edge server".into(),

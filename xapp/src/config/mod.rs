@@ -14,6 +14,7 @@ use crate::ran::{ServiceModel, Slice, Wishes, direct, flexric};
 use policies::{GainPolicy, SNssai};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// All settings of one xApp.
@@ -28,6 +29,8 @@ pub struct Config {
     pub cell: Cell,
     /// How rates are decided.
     pub control: Control,
+    /// Slice policies.
+    pub policies: Policies,
     /// What edge servers may do.
     pub guidance: Guidance,
     /// gRPC listener: guidance, operations, health, reflection.
@@ -158,6 +161,16 @@ pub struct Control {
     pub peak_bps_per_prb: u64,
     /// A UE without reports for this long is gone, milliseconds.
     pub ue_timeout_ms: u32,
+}
+
+/// Slice policies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Policies {
+    /// Folder of slice policies; empty: none.
+    pub folder: PathBuf,
+    /// How often it is looked at, milliseconds.
+    pub look_every_ms: u32,
 }
 
 /// What edge servers may do.
@@ -355,6 +368,22 @@ impl Default for Control {
             peak_bps_per_prb: 1_400_000,
             ue_timeout_ms: 10_000,
         }
+    }
+}
+
+impl Default for Policies {
+    fn default() -> Self {
+        Self {
+            folder: PathBuf::new(),
+            look_every_ms: 1000,
+        }
+    }
+}
+
+impl Policies {
+    /// The folder, if there is one.
+    pub fn folder(&self) -> Option<&Path> {
+        (!self.folder.as_os_str().is_empty()).then_some(&*self.folder)
     }
 }
 

@@ -4,10 +4,11 @@ use super::FlowKey;
 use super::directory::Source;
 use super::outbox::Outbox;
 use crate::ran::NodeId;
-use policies::{GainPolicy, UeId};
+use policies::{GainPolicy, SNssai, UeId};
 use proto::guidance::FlowReport;
+use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A stream, unique within this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,6 +30,12 @@ pub struct BoundFlow {
     pub key: FlowKey,
     /// Its UE.
     pub ue: UeId,
+    /// IP address of the UE, if it was registered by that.
+    pub address: Option<IpAddr>,
+    /// Slice of the flow, if the edge server knows it.
+    pub slice: Option<SNssai>,
+    /// One-way delay between edge server and base station; 0 if unknown.
+    pub wired: Duration,
     /// Gain policies in order of preference.
     pub policies: Vec<GainPolicy>,
     /// Rate at which the edge sends now, if it said so, bit/s.

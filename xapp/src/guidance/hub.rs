@@ -9,6 +9,7 @@ use crate::measure::Identity;
 use crate::operate::metrics::Metrics;
 use crate::ran::NodeId;
 use policies::matching::Change;
+use policies::slice::EdgeDelay;
 use policies::{GainPolicy, UeId};
 use proto::guidance::{FlowReport, RegisterFlow};
 use std::collections::BTreeMap;
@@ -203,6 +204,9 @@ impl Hub {
                 }
                 _ => {}
             }
+            if let Message::Report(stream, report) = &message {
+                self.tell_delay(*stream, report).await;
+            }
             for effect in self.handle(message) {
                 self.apply(effect).await;
             }
@@ -326,6 +330,23 @@ impl Hub {
                 self.registry.policy(node, &flow, policy, detail);
                 Vec::new()
             }
+        }
+    }
+
+    /// Hands the delay that an edge server measured to the cell that guides the flow.
+    async fn tell_delay(&self, stream: StreamId, report: &FlowReport) {
+        let ms = |us: Option<u64>| us.map(|us| us as f64 / 1e3);
+        let delay = EdgeDelay {
+            mean_ms: ms(report.one_way_delay_mean_us),
+            p99_ms: ms(report.one_way_delay_p99_us),
+        };
+        if delay.mean_ms.or(delay.p99_ms).is_none() {
+            return;
+        }
+        let flow = self.registry.key_of(stream, &report.flow_id);
+        let node = flow.as_ref().and_then(|flow| self.registry.node_of(flow));
+        if let (Some(cell), Some(flow)) = (node.and_then(|node| self.cells.get(node)), flow) {
+            cell.command(Command::Measured(flow, delay)).await;
         }
     }
 

@@ -217,6 +217,12 @@ impl Registry {
         }
     }
 
+    /// The node of a flow that is bound.
+    pub fn node_of(&self, flow: &FlowKey) -> Option<&NodeId> {
+        let (node, _) = self.flow(flow)?.bound.as_ref()?;
+        Some(node)
+    }
+
     /// A flow of a stream; `None`: there is no such stream.
     pub fn key_of(&self, stream: StreamId, flow_id: &str) -> Option<FlowKey> {
         let edge = self.streams.get(&stream)?;
@@ -431,6 +437,12 @@ impl Registry {
                 BoundFlow {
                     key: flow.clone(),
                     ue,
+                    address: match wanted.target {
+                        Target::Ip(address) => Some(address),
+                        Target::Ran { .. } => None,
+                    },
+                    slice: wanted.slice,
+                    wired: wanted.wired,
                     policies,
                     current_rate_bps: wanted.current_rate_bps,
                     last_sequence: wanted.last_sequence,

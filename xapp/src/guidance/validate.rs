@@ -2,10 +2,13 @@
 
 use crate::config;
 use crate::measure::Identity;
-use policies::{GainPolicy, UeId};
-use proto::guidance::{RanUe, RegisterFlow, UeSelector, ran_ue, ue_selector::Selector};
+use policies::{GainPolicy, SNssai, UeId};
+use proto::guidance::{
+    RanUe, RegisterFlow, SNssai as SNssaiMessage, UeSelector, ran_ue, ue_selector::Selector,
+};
 use proto::operations::{Binding, binding};
 use std::net::IpAddr;
+use std::time::Duration;
 
 /// Longest `edge_id`, `flow_id` and node name, octets.
 pub(super) const MAX_NAME: usize = 128;
@@ -36,6 +39,10 @@ pub enum Target {
 pub struct Registration {
     /// Which UE.
     pub target: Target,
+    /// Slice of the flow, if the edge server knows it.
+    pub slice: Option<SNssai>,
+    /// One-way delay between edge server and base station; 0 if unknown.
+    pub wired: Duration,
     /// Gain policies that the edge prefers; empty: the xApp's own list.
     pub policies: Vec<GainPolicy>,
     /// Rate at which the edge sends now, bit/s.
@@ -82,12 +89,24 @@ pub(super) fn registration(request: &RegisterFlow) -> Result<Registration, Strin
     }
     Ok(Registration {
         target,
+        slice: request.slice.as_ref().map(slice).transpose()?,
+        wired: Duration::from_micros(request.wired_delay_us),
         policies,
         current_rate_bps: (request.current_rate_bps > 0).then_some(request.current_rate_bps as f64),
         last_sequence: Some(request.last_sequence)
             .filter(|sequence| *sequence <= MAX_SEQUENCE)
             .unwrap_or(0),
     })
+}
+
+/// S-NSSAI: 8 bits of SST, 24 of SD (TS 23.003 clause 28.4.2).
+fn slice(slice: &SNssaiMessage) -> Result<SNssai, String> {
+    let sst = u8::try_from(slice.sst)
+        .map_err(|_| format!("slice.sst is {}: give 0 to 255", slice.sst))?;
+    match slice.sd {
+        Some(sd) if sd > 0xff_ffff => Err(format!("slice.sd is {sd}: it has 24 bits")),
+        sd => Ok(SNssai { sst, sd }),
+    }
 }
 
 fn target(selector: Option<&UeSelector>) -> Result<Target, String> {

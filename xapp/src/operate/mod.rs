@@ -4,6 +4,7 @@ pub mod guard;
 pub mod http;
 pub mod metrics;
 pub mod operations;
+pub mod policy;
 
 use tokio::sync::watch;
 

@@ -304,6 +304,8 @@ fn decision(record: &DecisionRecord) -> Decision {
         active_ues: record.active_ues,
         queue_bytes: record.queue_bytes.unwrap_or(0),
         note: record.note().into(),
+        slice_policy: record.slice_policy.as_deref().unwrap_or_default().into(),
+        target_factor: record.target.factor,
     }
 }
 

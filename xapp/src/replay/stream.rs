@@ -187,6 +187,9 @@ impl Stream {
                     let flow = BoundFlow {
                         key: key(ue),
                         ue,
+                        address: None,
+                        slice: None,
+                        wired: Duration::ZERO,
                         policies: self.policies.clone(),
                         current_rate_bps: None,
                         last_sequence: 0,

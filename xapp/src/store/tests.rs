@@ -26,6 +26,7 @@ pub(super) fn decision(flow: &str, sequence: u64) -> DecisionRecord {
             note: None,
         },
         policy: GainPolicy::Rapid,
+        slice_policy: None,
         active_ues: 1,
         queue_bytes: None,
         report_age: Duration::ZERO,

@@ -2,4 +2,5 @@
 
 mod guidance;
 mod operate;
+mod policy;
 mod rig;
