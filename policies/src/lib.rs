@@ -8,6 +8,7 @@ pub mod batch;
 pub mod controller;
 pub mod decision_log;
 pub mod error;
+pub mod experiment;
 pub mod gain;
 pub mod history;
 pub mod matching;

@@ -168,7 +168,7 @@ pub struct FieldError {
     pub reason: String,
 }
 
-fn wrong(path: &str, reason: impl Into<String>) -> FieldError {
+pub(crate) fn wrong(path: &str, reason: impl Into<String>) -> FieldError {
     FieldError {
         path: path.to_owned(),
         reason: reason.into(),
@@ -199,16 +199,21 @@ impl SlicePolicy {
     /// # Errors
     /// The first field that is wrong.
     pub fn check(&self) -> Result<(), FieldError> {
-        let name = self.name();
-        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(allowed) {
-            return Err(wrong(
-                "metadata.name",
-                format!("give 1 to {MAX_NAME} letters, digits, '-', '_' and '.'"),
-            ));
-        }
+        check_name(self.name())?;
         self.spec.check()
     }
+}
+
+/// Checks the name of a document.
+pub(crate) fn check_name(name: &str) -> Result<(), FieldError> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(allowed) {
+        return Err(wrong(
+            "metadata.name",
+            format!("give 1 to {MAX_NAME} letters, digits, '-', '_' and '.'"),
+        ));
+    }
+    Ok(())
 }
 
 impl Spec {

@@ -140,7 +140,7 @@ impl Scope {
 }
 
 impl SliceScope {
-    fn contains(&self, slice: SNssai) -> bool {
+    pub(crate) fn contains(&self, slice: SNssai) -> bool {
         self.sst == slice.sst && self.sd.is_none_or(|sd| sd == slice.sd.unwrap_or(NO_SD))
     }
 }
