@@ -1,6 +1,6 @@
 //! The contract of a rate controller, as the xApp and the simulator call it.
 
-use crate::{error::Error, gain::GainPolicy, report::UeReport};
+use crate::{error::Error, gain::GainPolicy, guard::Cause, report::UeReport};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -114,6 +114,8 @@ pub enum Note {
     NoTarget,
     /// A learned policy got no answer of its model: the rate stays.
     NoGain,
+    /// The largest step of a learned policy holds.
+    StepLimited,
     /// The rate floor holds.
     AtFloor,
     /// The rate ceiling holds.
@@ -170,6 +172,11 @@ impl Measurement {
 pub trait Controller: Send {
     /// The gain policy that decides now.
     fn policy(&self) -> GainPolicy;
+
+    /// Why another policy decides in the place of a learned one; `None` if it decides itself.
+    fn demoted(&self) -> Option<Cause> {
+        None
+    }
 
     /// Of a learned policy: appends what it observes at the end of the interval to `batch`. `false`: its model is not needed.
     ///

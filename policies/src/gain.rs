@@ -3,6 +3,7 @@
 use crate::{
     controller::{Controller, Measurement},
     error::Error,
+    guard::{GuardRails, Guarded},
     model::Card,
     prism::Prism,
     rapid::{PrbStatistic, Rapid},
@@ -55,24 +56,31 @@ impl GainPolicy {
         parameters: &GainParameters,
         model: Option<&Arc<Card>>,
     ) -> Result<Box<dyn Controller>, Error> {
-        let statistic = match self {
-            Self::Rapid => PrbStatistic::Mean,
-            Self::RapidPeak => PrbStatistic::Peak {
+        let rapid = |statistic| {
+            Rapid::new(
+                parameters.k,
+                parameters.gamma_bps_per_prb,
+                statistic,
+                parameters.initial_bps,
+            )
+        };
+        Ok(match self {
+            Self::Rapid => Box::new(rapid(PrbStatistic::Mean)?),
+            Self::RapidPeak => Box::new(rapid(PrbStatistic::Peak {
                 report_interval: parameters.report_interval,
-            },
+            })?),
             Self::Prism => {
                 let card = model.ok_or(Error::NoModel { policy: self })?;
                 let prism = Prism::new(card.clone(), parameters.initial_bps)?;
-                return Ok(Box::new(prism));
+                match parameters.guard {
+                    None => Box::new(prism),
+                    Some(rails) => {
+                        rails.validate()?;
+                        Box::new(Guarded::new(prism, rapid(PrbStatistic::Mean)?, rails))
+                    }
+                }
             }
-        };
-        let rapid = Rapid::new(
-            parameters.k,
-            parameters.gamma_bps_per_prb,
-            statistic,
-            parameters.initial_bps,
-        )?;
-        Ok(Box::new(rapid))
+        })
     }
 
     /// What the policy lacks here, where `model` is the card of its model and `has` says what the RAN gives.
@@ -177,6 +185,8 @@ pub struct GainParameters {
     pub initial_bps: f64,
     /// δ, over which a peak is taken.
     pub report_interval: Duration,
+    /// Guard rails of learned policies; `None`: they decide alone.
+    pub guard: Option<GuardRails>,
 }
 
 impl Default for GainParameters {
@@ -187,6 +197,7 @@ impl Default for GainParameters {
             gamma_bps_per_prb: 1e6,
             initial_bps: 1e6,
             report_interval: Duration::from_millis(50),
+            guard: Some(GuardRails::default()),
         }
     }
 }

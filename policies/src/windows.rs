@@ -3,18 +3,19 @@
 use crate::report::UeReport;
 use std::time::Duration;
 
-/// Consecutive reports that together last at least `report_interval`, oldest first.
+/// Consecutive reports that together last about `report_interval` (or one that is longer), oldest first.
 ///
 /// One slot of 0.5 ms alone always has 0 or all PRBs; averaged over δ it says how much was used. Reports without PRB use
 /// count for nothing. What is left at the end belongs to the group before it. Empty without a usable report.
 pub fn groups(reports: &[UeReport], report_interval: Duration) -> Vec<&[UeReport]> {
-    // A report that comes a little early (the timer's jitter) still closes its group.
-    let enough = report_interval.as_secs_f64() * 0.75;
+    let enough = report_interval.as_secs_f64();
     let mut ends = Vec::new();
     let mut seconds = 0.0;
     for (index, report) in reports.iter().enumerate() {
-        seconds += usable(report).map_or(0.0, |(_, seconds)| seconds);
-        if seconds >= enough && seconds > 0.0 {
+        let length = usable(report).map_or(0.0, |(_, seconds)| seconds);
+        seconds += length;
+        // Nearer to it than with one report more; reports jitter with the timer of the RAN.
+        if length > 0.0 && seconds + length / 2.0 >= enough {
             ends.push(index + 1);
             seconds = 0.0;
         }

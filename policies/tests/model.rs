@@ -1,5 +1,6 @@
 //! Bundles: what a good one gives, and that each kind of bad one is refused for its own reason.
 
+#[allow(dead_code, reason = "shared by several tests")]
 #[path = "common/bundle.rs"]
 mod bundle;
 

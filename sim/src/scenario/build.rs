@@ -16,9 +16,12 @@ use crate::senders::reminis::{Reminis, ReminisConfig};
 use crate::simulation::{Control, Delays, FlowConfig, InCell, SenderConfig, Simulation};
 use crate::tcp::sender::TcpConfig;
 use policies::controller::RateBounds;
-use policies::rapid::{PrbStatistic, Rapid};
+use policies::gain::{GainParameters, GainPolicy};
+use policies::guard::GuardRails;
+use policies::model::{Bundle, Card, Folder, Native, Network};
 use rand::Rng;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Payload of a UDP packet unless said: 5G-LENA's best-effort example.
@@ -41,15 +44,38 @@ impl Scenario {
             cell.set_channel(ue, spec.channel(bandwidth_hz, seed, ue, folder)?);
         }
         let links = self.links(folder)?;
+        let model = self.model(folder)?;
+        let card = model.as_ref().map(|(card, _)| card);
         let flows = self.flows.iter().enumerate();
         let flows = flows
-            .map(|(index, spec)| self.flow(spec, index, seed, cell.ue_count()))
+            .map(|(index, spec)| self.flow(spec, index, seed, cell.ue_count(), card))
             .collect::<Result<_, _>>()?;
         let mut simulation = Simulation::new(cell, self.delays.into(), self.control.into(), flows);
+        if let Some((_, network)) = model {
+            simulation.set_model(Box::new(network));
+        }
         for (ue, link) in links {
             simulation.set_link(ue, link);
         }
         Ok(simulation)
+    }
+
+    /// The model that learned policies run, checked.
+    fn model(&self, folder: &Path) -> Result<Option<(Arc<Card>, Native)>, ScenarioError> {
+        let Some(model) = &self.model else {
+            return Ok(None);
+        };
+        let folder = folder.join(model);
+        let load = || {
+            let bundle = Bundle::new(Folder::read(&folder)?)?;
+            let mut network = Native::new(&Network::from_onnx(bundle.actor())?);
+            bundle.check(&mut network)?;
+            Ok((Arc::new(bundle.card().clone()), network))
+        };
+        match load() {
+            Ok(model) => Ok(Some(model)),
+            Err(error) => Err(ScenarioError::Model { folder, error }),
+        }
     }
 
     /// The links of the UEs that are not reached through the cell.
@@ -104,6 +130,7 @@ impl Scenario {
         index: usize,
         seed: u64,
         ues: usize,
+        model: Option<&Arc<Card>>,
     ) -> Result<FlowConfig, ScenarioError> {
         let wrong = |key: &str, reason: String| ScenarioError::Value {
             key: format!("flows[{index}].{key}"),
@@ -138,7 +165,7 @@ impl Scenario {
             ue: spec.ue,
             start: seconds(start, "start_s")?,
             stop: seconds(stop, "stop_s")?,
-            sender: self.sender(spec, index, seed)?,
+            sender: self.sender(spec, index, seed, model)?,
         })
     }
 
@@ -147,20 +174,17 @@ impl Scenario {
         spec: &FlowSpec,
         index: usize,
         seed: u64,
+        model: Option<&Arc<Card>>,
     ) -> Result<SenderConfig, ScenarioError> {
-        let payload = spec.payload.unwrap_or(UDP_PAYLOAD).max(1);
         let tcp = TcpConfig {
             segment: spec.payload.unwrap_or(TcpConfig::default().segment).max(1),
             ..TcpConfig::default()
         };
         let random = |purpose| stream(seed, purpose, index as u64);
         let control: Box<dyn CongestionControl> = match spec.sender {
-            SenderKind::Rapid => return self.guided(spec, PrbStatistic::Mean, index, payload),
-            SenderKind::RapidPeak => {
-                let report_interval = Duration::from_millis(self.control.report_interval_ms);
-                let statistic = PrbStatistic::Peak { report_interval };
-                return self.guided(spec, statistic, index, payload);
-            }
+            SenderKind::Rapid => return self.guided(spec, GainPolicy::Rapid, index, model),
+            SenderKind::RapidPeak => return self.guided(spec, GainPolicy::RapidPeak, index, model),
+            SenderKind::Prism => return self.guided(spec, GainPolicy::Prism, index, model),
             SenderKind::Cbr => {
                 let mbps = spec.mbps.ok_or_else(|| ScenarioError::Value {
                     key: format!("flows[{index}].mbps"),
@@ -168,7 +192,7 @@ impl Scenario {
                 })?;
                 return Ok(SenderConfig::Constant {
                     bps: mbps * 1e6,
-                    payload,
+                    payload: spec.payload(),
                 });
             }
             SenderKind::Cubic if spec.hystart == Some(false) => {
@@ -194,31 +218,37 @@ impl Scenario {
     fn guided(
         &self,
         spec: &FlowSpec,
-        statistic: PrbStatistic,
+        policy: GainPolicy,
         index: usize,
-        payload: u32,
+        model: Option<&Arc<Card>>,
     ) -> Result<SenderConfig, ScenarioError> {
-        let controller = Rapid::new(
-            spec.k.unwrap_or(0.5),
-            spec.gamma_mbps.unwrap_or(1.0) * 1e6,
-            statistic,
-            spec.initial_mbps.unwrap_or(INITIAL_MBPS) * 1e6,
-        );
-        let controller =
-            controller.map_err(|error| ScenarioError::Controller { flow: index, error })?;
+        let parameters = GainParameters {
+            k: spec.k.unwrap_or(0.5),
+            gamma_bps_per_prb: spec.gamma_mbps.unwrap_or(1.0) * 1e6,
+            initial_bps: spec.initial_mbps.unwrap_or(INITIAL_MBPS) * 1e6,
+            report_interval: Duration::from_millis(self.control.report_interval_ms),
+            guard: spec.guard.unwrap_or(true).then(GuardRails::default),
+        };
+        let controller = policy.controller(&parameters, model);
         Ok(SenderConfig::Guided {
-            controller: Box::new(controller),
+            controller: controller
+                .map_err(|error| ScenarioError::Controller { flow: index, error })?,
             bounds: RateBounds {
                 min_bps: spec.min_mbps.unwrap_or(RATE_MBPS.0) * 1e6,
                 max_bps: spec.max_mbps.unwrap_or(RATE_MBPS.1) * 1e6,
             },
             anti_windup: spec.anti_windup,
-            payload,
+            payload: spec.payload(),
         })
     }
 }
 
 impl FlowSpec {
+    /// Payload of a UDP packet, octets.
+    fn payload(&self) -> u32 {
+        self.payload.unwrap_or(UDP_PAYLOAD).max(1)
+    }
+
     /// A parameter that is given although the sender does not have it.
     fn foreign_parameter(&self) -> Option<&'static str> {
         let guided = self.sender.guided();
@@ -230,6 +260,11 @@ impl FlowSpec {
             ("min_mbps", self.min_mbps.is_some(), guided),
             ("max_mbps", self.max_mbps.is_some(), guided),
             ("anti_windup", self.anti_windup.is_some(), guided),
+            (
+                "guard",
+                self.guard.is_some(),
+                self.sender == SenderKind::Prism,
+            ),
             (
                 "tolerance_ms",
                 self.tolerance_ms.is_some(),

@@ -59,6 +59,9 @@ pub struct Scenario {
     /// Reports and decisions.
     #[serde(default)]
     pub control: ControlSpec,
+    /// Folder of the model bundle that learned policies run, from the scenario's folder.
+    #[serde(default)]
+    pub model: Option<PathBuf>,
 }
 
 fn one<T: From<u8>>() -> T {
@@ -161,6 +164,8 @@ pub enum SenderKind {
     Rapid,
     /// Guided, peak PRB use.
     RapidPeak,
+    /// Guided, peak PRB use, gains that a model chooses.
+    Prism,
     /// Constant rate.
     Cbr,
     /// TCP CUBIC.
@@ -176,7 +181,7 @@ pub enum SenderKind {
 impl SenderKind {
     /// Its rate follows PRB reports.
     pub fn guided(self) -> bool {
-        matches!(self, Self::Rapid | Self::RapidPeak)
+        matches!(self, Self::Rapid | Self::RapidPeak | Self::Prism)
     }
 
     /// Name, as scenarios write it.
@@ -184,6 +189,7 @@ impl SenderKind {
         match self {
             Self::Rapid => "rapid",
             Self::RapidPeak => "rapid-peak",
+            Self::Prism => "prism",
             Self::Cbr => "cbr",
             Self::Cubic => "cubic",
             Self::Bbr1 => "bbr1",
@@ -225,6 +231,8 @@ pub struct FlowSpec {
     pub max_mbps: Option<f64>,
     /// Ceiling of a guided flow's rate relative to what its UE was delivered in the last control interval; none if absent.
     pub anti_windup: Option<f64>,
+    /// Guard rails of a learned policy; on if absent.
+    pub guard: Option<bool>,
     /// Delay tolerance of Reminis, ms.
     pub tolerance_ms: Option<f64>,
     /// HyStart++ of CUBIC.
@@ -338,6 +346,14 @@ pub enum ScenarioError {
         file: PathBuf,
         /// Why.
         error: crate::link::TraceError,
+    },
+    /// A model bundle.
+    #[error("{}: {error}", folder.display())]
+    Model {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        error: policies::model::Refusal,
     },
     /// A controller.
     #[error("scenario: flows[{flow}]: {error}")]

@@ -20,6 +20,8 @@ pub struct Selection {
     pub sweeps: Vec<String>,
     /// Sender of all guided flows.
     pub policy: Option<SenderKind>,
+    /// Folder of the model bundle of learned policies, in place of the scenario's.
+    pub model: Option<PathBuf>,
 }
 
 /// A scenario with one value of every sweep.
@@ -96,11 +98,20 @@ impl Selection {
             };
             points = points.into_iter().flat_map(with_each).collect();
         }
+        // Named from here, not from the scenario's folder.
+        let model = self.model.as_ref().map(std::path::absolute).transpose();
+        let model = model.map_err(|error| ScenarioError::Value {
+            key: "model".to_owned(),
+            reason: error.to_string(),
+        })?;
         let variants = points.into_iter().map(|point| {
             let mut table = table.clone();
             point.iter().try_for_each(|s| apply(&mut table, s))?;
             let mut scenario: Scenario = Value::Table(table).try_into()?;
             self.apply_policy(&mut scenario)?;
+            if let Some(model) = &model {
+                scenario.model = Some(model.clone());
+            }
             Ok(Variant {
                 label: point.join(" "),
                 scenario,
@@ -117,7 +128,7 @@ impl Selection {
         if !policy.guided() || guided.by_ref().map(|flow| flow.sender = policy).count() == 0 {
             return Err(ScenarioError::Value {
                 key: format!("policy {}", policy.name()),
-                reason: "must be rapid or rapid-peak, and the scenario have guided flows"
+                reason: "must be rapid, rapid-peak or prism, and the scenario have guided flows"
                     .to_owned(),
             });
         }

@@ -6,7 +6,9 @@ use crate::cell::Cell;
 use crate::measure::{Meter, slots};
 use crate::results::ReportRow;
 use crate::rlc::Packet;
+use policies::Batch;
 use policies::controller::Target;
+use policies::model::Inference;
 use policies::report::UeReport;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -65,7 +67,6 @@ impl Default for Control {
 }
 
 /// The controlling part of a simulation.
-#[derive(Debug)]
 pub(super) struct Controlled {
     control: Control,
     report_slots: u64,
@@ -75,6 +76,9 @@ pub(super) struct Controlled {
     uplink_slots: u64,
     /// Share of the slots that the TDD pattern gives to the downlink.
     downlink_share: f64,
+    /// What learned policies ask.
+    model: Option<Box<dyn Inference>>,
+    batch: Batch,
 }
 
 impl Controlled {
@@ -85,8 +89,15 @@ impl Controlled {
             meters: vec![Meter::default(); cell.ue_count()],
             uplink_slots: 0,
             downlink_share: cell.downlink_share(),
+            model: None,
+            batch: Batch::default(),
             control,
         }
+    }
+
+    /// What learned policies ask.
+    pub fn set_model(&mut self, model: Box<dyn Inference>) {
+        self.model = Some(model);
     }
 
     /// A slot has been run.
@@ -137,15 +148,27 @@ impl Controlled {
         }
     }
 
-    fn decide(&self, now: Duration, cell_prbs: f64, flows: &mut [Flow]) {
+    /// Every flow observes, the model answers all of them at once, every flow decides: as the xApp does it.
+    fn decide(&mut self, now: Duration, cell_prbs: f64, flows: &mut [Flow]) {
         let active = flows.iter().filter(|flow| flow.active(now)).count();
         let target = Target {
             factor: self.control.target_factor,
             cell_prbs,
             active_flows: u32::try_from(active).unwrap_or(u32::MAX),
         };
+        let batch = &mut self.batch;
+        batch.clear();
         for flow in flows.iter_mut().filter(|flow| flow.active(now)) {
-            if let Some(decision) = flow.decide(now, target) {
+            flow.observe(now, target, batch);
+        }
+        if let Some(model) = &mut self.model
+            && !batch.is_empty()
+        {
+            // Flows that get no answer decide without it, and their guard rails see to the rest.
+            let _ = batch.infer(model.as_mut());
+        }
+        for flow in flows.iter_mut().filter(|flow| flow.active(now)) {
+            if let Some(decision) = flow.decide(now, target, batch) {
                 flow.results.decided(decision.gain_bps_per_prb);
             }
         }

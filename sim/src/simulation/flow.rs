@@ -6,8 +6,9 @@ use crate::senders::paced::{Pacer, UDP_HEADER};
 use crate::tcp::receiver::Receiver;
 use crate::tcp::sender::{TcpConfig, TcpSender};
 use crate::tcp::{Acknowledgement, DATA_HEADER, Segment};
-use policies::controller::{Controller, Decision, RateBounds};
+use policies::controller::{Controller, Decision, Interval, RateBounds, Target};
 use policies::report::UeReport;
+use policies::{Batch, Row};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -80,9 +81,23 @@ struct Guide {
     bounds: RateBounds,
     anti_windup: Option<f64>,
     reports: Vec<UeReport>,
+    /// Its observation of the interval that ends.
+    row: Option<Row>,
 }
 
 impl Guide {
+    /// The controller, and the interval that ends.
+    fn parts(&mut self, now: Duration, target: Target) -> (&mut dyn Controller, Interval<'_>) {
+        let bounds = self.bounds_now();
+        let interval = Interval {
+            now,
+            reports: &self.reports,
+            target,
+            bounds,
+        };
+        (self.controller.as_mut(), interval)
+    }
+
     /// The bounds of the interval that ends.
     fn bounds_now(&self) -> RateBounds {
         let RateBounds { min_bps, max_bps } = self.bounds;
@@ -150,6 +165,7 @@ impl Flow {
                     bounds,
                     anti_windup,
                     reports: Vec::new(),
+                    row: None,
                 };
                 paced(rate, payload, Some(guide))
             }
@@ -332,11 +348,23 @@ impl Flow {
         }
     }
 
+    /// What a learned policy observes at the end of a control interval goes into the batch.
+    pub(super) fn observe(&mut self, now: Duration, target: Target, batch: &mut Batch) {
+        if let Sender::Paced {
+            guide: Some(guide), ..
+        } = &mut self.sender
+        {
+            let (controller, interval) = guide.parts(now, target);
+            guide.row = batch.observe(controller, &interval);
+        }
+    }
+
     /// Ends a control interval of a guided flow.
     pub(super) fn decide(
         &mut self,
         now: Duration,
-        target: policies::controller::Target,
+        target: Target,
+        batch: &Batch,
     ) -> Option<Decision> {
         let Sender::Paced {
             pacer,
@@ -346,12 +374,9 @@ impl Flow {
         else {
             return None;
         };
-        let decision = guide.controller.decide(&policies::controller::Interval {
-            now,
-            reports: &guide.reports,
-            target,
-            bounds: guide.bounds_now(),
-        });
+        let row = guide.row.take();
+        let (controller, interval) = guide.parts(now, target);
+        let decision = batch.decide(controller, &interval, row);
         guide.reports.clear();
         pacer.set_rate(now, decision.rate_bps);
         self.wake = pacer.next().map(|next| next.max(now).min(self.stop));

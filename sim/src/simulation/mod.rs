@@ -21,6 +21,7 @@ use crate::rlc::{Fate, Packet};
 use crate::tcp::Acknowledgement;
 use control::Controlled;
 use flow::{Emission, Flow};
+use policies::model::Inference;
 use std::time::Duration;
 pub use ue::InCell;
 use ue::{UeState, UplinkItem};
@@ -90,6 +91,11 @@ impl Simulation {
     /// The flows, in the order in which they were given.
     pub fn flows(&self) -> &[Flow] {
         &self.flows
+    }
+
+    /// What learned policies ask.
+    pub fn set_model(&mut self, model: Box<dyn Inference>) {
+        self.controlled.set_model(model);
     }
 
     /// What the flows achieved.

@@ -13,7 +13,7 @@ use crate::guidance::hub::Notice;
 use crate::guidance::registry::BoundFlow;
 use crate::ran::NodeId;
 use policies::slice::{EdgeDelay, PolicySet};
-use policies::{ActiveUes, GainParameters, UeId, UeReport};
+use policies::{ActiveUes, GainParameters, GuardRails, UeId, UeReport};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -60,6 +60,7 @@ impl From<&Config> for Settings {
                 gamma_bps_per_prb: control.gamma_bps_per_prb as f64,
                 initial_bps: control.start_rate_bps as f64,
                 report_interval: report_period,
+                guard: Some(GuardRails::default()),
             },
             rate_min_bps: control.rate_min_bps as f64,
             rate_max_bps: control.rate_max_bps as f64,

@@ -215,6 +215,7 @@ impl DecisionRecord {
             Some(Note::NoReport) => "no report in the interval",
             Some(Note::NoGain) => "the model gave no gain",
             Some(Note::NoTarget) => "the PRBs of the cell are not known",
+            Some(Note::StepLimited) => "at the largest step of a learned policy",
             Some(Note::AtFloor) => "at the rate floor",
             Some(Note::AtCeiling) => "at the rate ceiling",
             Some(Note::AtSliceCeiling) => "at the rate ceiling of its slice policy",

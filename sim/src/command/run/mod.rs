@@ -33,6 +33,9 @@ pub struct Args {
     /// Sender of all guided flows
     #[arg(long, value_enum)]
     policy: Option<Policy>,
+    /// Folder of the model bundle that the policy prism runs, in place of the scenario's
+    #[arg(long, value_name = "FOLDER")]
+    model: Option<PathBuf>,
     /// Number of runs, with seeds that count up from the scenario's
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
@@ -55,6 +58,7 @@ pub struct Args {
 enum Policy {
     Rapid,
     RapidPeak,
+    Prism,
 }
 
 impl From<Policy> for SenderKind {
@@ -62,6 +66,7 @@ impl From<Policy> for SenderKind {
         match policy {
             Policy::Rapid => Self::Rapid,
             Policy::RapidPeak => Self::RapidPeak,
+            Policy::Prism => Self::Prism,
         }
     }
 }
@@ -85,6 +90,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         settings: args.settings,
         sweeps: args.sweeps,
         policy: args.policy.map(SenderKind::from),
+        model: args.model,
     };
     if args.show {
         print!("{}", selection.text().map_err(Failure::usage)?);
