@@ -45,6 +45,21 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
+/// CPU time that this process has used, to 10 ms; `None` where there is no `/proc`.
+pub fn cpu_time() -> Option<Duration> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // proc(5): the name of the command ends with the last parenthesis; utime and stime are fields 14 and 15 of all.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let ticks: Vec<u64> = fields
+        .split_whitespace()
+        .skip(11)
+        .take(2)
+        .filter_map(|field| field.parse().ok())
+        .collect();
+    // USER_HZ is 100 on all architectures.
+    Some(Duration::from_millis(10 * ticks.iter().sum::<u64>()))
+}
+
 /// Runs the jobs on `workers` threads and keeps of each what `keep` makes of its flows, in the order of the jobs.
 pub fn run_all<T: Send>(
     jobs: &[Job<'_>],

@@ -42,7 +42,7 @@ pub struct Args {
     /// Folder for flows.csv, reports.csv, gains.csv and flows.json
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// Folder for charts: index.html, and each as SVG
+    /// Folder for charts: index.html, and each as SVG and PNG
     #[arg(long, value_name = "FOLDER")]
     plots: Option<PathBuf>,
     /// Print the results as JSON instead of a table
@@ -98,12 +98,16 @@ pub fn run(args: Args) -> Result<(), Failure> {
     }
     let (variants, folder) = selection.variants().map_err(Failure::usage)?;
     let mut jobs = Vec::new();
+    let mut ue_slots = 0.0;
     for variant in &variants {
         let scenario = &variant.scenario;
         // Whatever is wrong is told before the first run.
-        scenario
+        let simulation = scenario
             .build(scenario.seed, &folder)
             .map_err(Failure::usage)?;
+        let cell = simulation.cell();
+        let slots = scenario.duration_s / cell.duration(1).as_secs_f64();
+        ue_slots += slots * cell.ue_count() as f64 * args.seeds as f64;
         for seed in scenario.seed..scenario.seed.saturating_add(args.seeds) {
             jobs.push(Job {
                 scenario,
@@ -141,11 +145,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     } else {
         print!("{}", table::table(&runs));
     }
-    eprintln!(
-        "{:.0} s of virtual time in {wall:.1} s: {:.0} times real time",
-        total.as_secs_f64(),
-        total.as_secs_f64() / wall
-    );
+    tell_speed(total.as_secs_f64(), wall, ue_slots);
     if let Some(out) = args.out {
         files::write(&out, &runs).map_err(Failure::running)?;
     }
@@ -153,6 +153,21 @@ pub fn run(args: Args) -> Result<(), Failure> {
         plots::write(&folder, &selection.name, &runs).map_err(Failure::running)?;
     }
     Ok(())
+}
+
+/// Wall time says how long one waits, CPU time what a run costs on a machine that has other work, too.
+fn tell_speed(seconds: f64, wall: f64, ue_slots: f64) {
+    let real_time = seconds / wall;
+    eprintln!("{seconds:.0} s of virtual time in {wall:.1} s: {real_time:.0} times real time");
+    if let Some(cpu) = runs::cpu_time().map(|time| time.as_secs_f64())
+        && cpu > 0.0
+    {
+        eprintln!(
+            "{cpu:.1} s of CPU time: {:.0} times real time per core, {:.0} ns per UE and slot",
+            seconds / cpu,
+            1e9 * cpu / ue_slots
+        );
+    }
 }
 
 fn list() -> Result<(), Failure> {

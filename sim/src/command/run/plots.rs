@@ -20,13 +20,13 @@ pub enum Error {
     Write(#[from] io::Error),
 }
 
-/// Writes every chart as an SVG file, and a page that holds them all.
+/// Writes every chart as SVG and PNG, and a page that holds them all.
 pub fn write(folder: &Path, name: &str, runs: &[Run<'_>]) -> Result<(), Error> {
     fs::create_dir_all(folder)?;
     let mut page = Page::new(name);
     page.preformatted(&table::table(runs));
     let add = |page: &mut Page, file: &str, chart: Chart| -> Result<(), Error> {
-        fs::write(folder.join(format!("{file}.svg")), chart.svg()?)?;
+        chart.write(folder, file)?;
         Ok(page.chart(&chart)?)
     };
     add(&mut page, "throughput-delay", throughput_delay(runs))?;
