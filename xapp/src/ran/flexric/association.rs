@@ -1,4 +1,4 @@
-//! One association with the RIC: connecting, E42 setup, and asking one thing at a time.
+//! Associations with the RIC: connecting, E42 setup, and asking one thing at a time.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use e2sm::e2ap::{self, Pdu, RanFunction, Version};
 use e2sm::e42::{E42SetupRequest, E42SetupResponse};
 use e2sm::flexric::Model;
+use futures_util::future::select_all;
 use tokio::sync::MutexGuard;
 use tokio::time::sleep_until;
 use transport::{Connection, Receiver, Sender};
@@ -15,7 +16,7 @@ use super::Ric;
 use super::guard::Guard;
 use super::rules;
 
-/// The association is of no further use, for this reason.
+/// The associations are of no further use, for this reason.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Lost(pub(super) String);
@@ -31,38 +32,54 @@ pub(super) enum Asked<T> {
     Unread,
 }
 
-/// An association with the RIC.
-pub(super) struct Association {
+/// Associations with the RIC, that live and end together. To the RIC each is an xApp of its own.
+pub(super) struct Associations {
     ric: Arc<Ric>,
-    sender: Sender,
-    receiver: Receiver,
+    all: Vec<Association>,
     /// What is spoken: as configured, then as the RIC answers.
     version: Version,
+}
+
+struct Association {
+    sender: Sender,
+    receiver: Receiver,
     /// E42 setups sent that are not answered yet.
     setups: u32,
 }
 
-impl Association {
-    pub(super) async fn connect(ric: &Arc<Ric>) -> Result<Association, Lost> {
-        let config = &ric.config;
+impl Associations {
+    /// Connects one.
+    pub(super) async fn connect(ric: &Arc<Ric>) -> Result<Associations, Lost> {
+        let mut associations = Associations {
+            ric: Arc::clone(ric),
+            all: Vec::new(),
+            version: ric.config.version,
+        };
+        associations.connect_another().await?;
+        Ok(associations)
+    }
+
+    /// Connects one more: they are counted from 0.
+    pub(super) async fn connect_another(&mut self) -> Result<(), Lost> {
+        let config = &self.ric.config;
         let (sender, receiver) = Connection::connect(&config.ric, config.timing.answer)
             .await
             .map_err(|error| Lost(format!("{} cannot be reached: {error}", config.ric)))?
             .split();
-        ric.counters.associations.fetch_add(1, Relaxed);
-        Ok(Association {
-            ric: Arc::clone(ric),
+        self.ric.counters.associations.fetch_add(1, Relaxed);
+        self.all.push(Association {
             sender,
             receiver,
-            version: config.version,
             setups: 0,
-        })
+        });
+        Ok(())
     }
 
     /// E42 setup: again and again on the same association, each time with the nodes of that moment. `Ok(None)`: the
     /// setup is not safe now, or was not answered.
     pub(super) async fn set_up(
         &mut self,
+        on: usize,
         aside: &mut impl FnMut(Pdu, Instant),
     ) -> Result<Option<E42SetupResponse>, Lost> {
         let ric = Arc::clone(&self.ric);
@@ -76,7 +93,7 @@ impl Association {
         };
         let patience = ric.config.timing.answer;
         let answer = self
-            .exchange(&setup(), is_answer, guard, patience, aside)
+            .exchange(on, &setup(), is_answer, guard, patience, aside)
             .await;
         drop(turn);
         Ok(match answer? {
@@ -89,13 +106,16 @@ impl Association {
     /// `overdue` has passed; everything else goes `aside`.
     pub(super) async fn ask<T>(
         &mut self,
+        on: usize,
         turn: MutexGuard<'_, ()>,
         request: &Pdu,
         answer: impl Fn(&Pdu) -> Option<T>,
         overdue: Duration,
         aside: &mut impl FnMut(Pdu, Instant),
     ) -> Result<Asked<T>, Lost> {
-        let answer = self.exchange(request, answer, None, overdue, aside).await;
+        let answer = self
+            .exchange(on, request, answer, None, overdue, aside)
+            .await;
         drop(turn);
         answer
     }
@@ -106,6 +126,7 @@ impl Association {
     /// while reports went to it, sends setups after the request to make the RIC read on.
     async fn exchange<T>(
         &mut self,
+        on: usize,
         request: &Pdu,
         answer: impl Fn(&Pdu) -> Option<T>,
         mut guard: Option<Guard>,
@@ -114,18 +135,18 @@ impl Association {
     ) -> Result<Asked<T>, Lost> {
         let timing = self.ric.config.timing;
         // The RIC reads in order: when more setups are answered than were sent before it, it has read the request.
-        let mut until_read = self.setups;
+        let mut until_read = self.all[on].setups;
         let mut read = None;
-        let mut result = self.send(request).await.map(|()| None);
+        let mut result = self.send(on, request).await.map(|()| None);
         let deadline = tokio::time::Instant::now() + timing.answer;
         let mut nudge = tokio::time::Instant::now() + timing.nudge;
         while let Ok(None) = result {
             tokio::select! {
-                pdu = self.next() => match pdu {
-                    Ok(pdu) => match answer(&pdu) {
+                pdu = self.receive() => match pdu {
+                    Ok((from, pdu)) => match answer(&pdu).filter(|_| from == on) {
                         Some(answer) => result = Ok(Some(answer)),
                         None => {
-                            if matches!(pdu, Pdu::E42SetupResponse(_)) {
+                            if from == on && matches!(pdu, Pdu::E42SetupResponse(_)) {
                                 if until_read == 0 {
                                     read.get_or_insert_with(tokio::time::Instant::now);
                                 }
@@ -150,9 +171,10 @@ impl Association {
                         (safe, guard) = (true, up);
                     }
                     if safe {
-                        result = self.send(&setup()).await.map(|()| None);
+                        result = self.send(on, &setup()).await.map(|()| None);
                     }
-                    nudge = tokio::time::Instant::now() + timing.nudge;
+                    // More than one message lies before the request: there may be many.
+                    nudge = tokio::time::Instant::now() + timing.nudge / 3;
                 }
             }
         }
@@ -168,8 +190,18 @@ impl Association {
 
     /// The next PDU that can be read. Safe to cancel.
     pub(super) async fn next(&mut self) -> Result<Pdu, Lost> {
+        Ok(self.receive().await?.1)
+    }
+
+    /// The next PDU, and the association that it came on. Safe to cancel.
+    async fn receive(&mut self) -> Result<(usize, Pdu), Lost> {
         loop {
-            let message = match self.receiver.receive().await {
+            let receiving = self
+                .all
+                .iter_mut()
+                .map(|association| Box::pin(association.receiver.receive()));
+            let (received, from, _) = select_all(receiving).await;
+            let message = match received {
                 Ok(Some(message)) => message,
                 Ok(None) => return Err(Lost("the RIC closed the association".into())),
                 Err(error) => return Err(Lost(error.to_string())),
@@ -188,10 +220,11 @@ impl Association {
                         .items_skipped
                         .fetch_add(decoded.notes.skipped(), Relaxed);
                     if let Pdu::E42SetupResponse(response) = &decoded.value {
-                        self.setups = self.setups.saturating_sub(1);
+                        let association = &mut self.all[from];
+                        association.setups = association.setups.saturating_sub(1);
                         self.ric.was_given(response.xapp_id);
                     }
-                    return Ok(decoded.value);
+                    return Ok((from, decoded.value));
                 }
                 Err(error) => {
                     counters.pdus_undecodable.fetch_add(1, Relaxed);
@@ -203,19 +236,23 @@ impl Association {
 
     /// Ends in order.
     pub(super) async fn close(self) {
-        // A failure means that the association is gone already.
-        let _ = self.sender.finish().await;
+        for association in self.all {
+            // A failure means that the association is gone already.
+            let _ = association.sender.finish().await;
+        }
     }
 
-    async fn send(&mut self, pdu: &Pdu) -> Result<(), Lost> {
+    async fn send(&mut self, on: usize, pdu: &Pdu) -> Result<(), Lost> {
         let octets = e2ap::encode(pdu, self.version)
             .map_err(|error| Lost(format!("{} cannot be encoded: {error}", pdu.name())))?;
-        self.sender
+        let association = &mut self.all[on];
+        association
+            .sender
             .send(&octets)
             .await
             .map_err(|error| Lost(format!("sending failed: {error}")))?;
+        association.setups += u32::from(matches!(pdu, Pdu::E42SetupRequest(_)));
         self.ric.counters.pdus_sent.fetch_add(1, Relaxed);
-        self.setups += u32::from(matches!(pdu, Pdu::E42SetupRequest(_)));
         Ok(())
     }
 

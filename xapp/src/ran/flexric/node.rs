@@ -1,8 +1,11 @@
-//! One E2 node behind the RIC: an association of its own, on which Cantor subscribes and hears the reports.
+//! One E2 node behind the RIC: associations of its own, on which Cantor subscribes and hears the reports.
 //!
-//! An association for each node, because the RIC deletes all subscriptions of an xApp when a report can no longer be
+//! Associations for each node, because the RIC deletes all subscriptions of an xApp when a report can no longer be
 //! forwarded to it, and aborts if one of them is at a node that is gone. So when a node is gone only its own
-//! association is closed, and no report comes for it.
+//! associations are closed, and no report comes for it.
+//!
+//! And one for each subscription, because the agent reads one message per wake-up: if Cantor is killed, the RIC's
+//! deletions of one association's subscriptions would come at once, and all but the first would stay unread.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +20,7 @@ use tokio::time::sleep_until;
 use tokio_util::sync::CancellationToken;
 
 use super::Ric;
-use super::association::{Asked, Association, Lost};
+use super::association::{Asked, Associations, Lost};
 use super::ledger::Ledger;
 use super::rules;
 use super::silence::{Silence, Step};
@@ -53,17 +56,19 @@ pub(super) async fn serve(
     tracing::info!(node = %id, reason, "E2 node is down");
     served.tell().await;
     served.push(RanEvent::NodeDown { node: id, reason }).await;
-    served.association.close().await;
+    served.associations.close().await;
 }
 
 struct Served {
     ric: Arc<Ric>,
     node: GlobalE2NodeId,
-    association: Association,
+    /// One for each subscription that is planned, in the same order.
+    associations: Associations,
     outlet: AssociationId,
     /// Never cancelled by the outlet: a node has one task.
     close: CancellationToken,
-    xapp_id: u16,
+    /// xApp ids of the associations.
+    xapp_ids: Vec<u16>,
     planned: Vec<Wanted>,
     ledger: Ledger,
     silence: Silence,
@@ -86,29 +91,39 @@ const RENEW_EVERY: Duration = Duration::from_secs(120);
 
 impl Served {
     async fn begin(ric: &Arc<Ric>, node: GlobalE2NodeId) -> Result<Served, Lost> {
-        let mut association = Association::connect(ric).await?;
-        let Some(response) = association.set_up(&mut |_, _| {}).await? else {
-            return Err(Lost("no answer to the E42 setup".into()));
+        let mut associations = Associations::connect(ric).await?;
+        let Some(response) = associations.set_up(0, &mut |_, _| {}).await? else {
+            return Err(no_answer());
         };
-        let now = Instant::now();
         let Some(listed) = response.nodes.into_iter().rfind(|n| n.node == node) else {
-            association.close().await;
-            return Err(Lost("it is no longer connected to the RIC".into()));
+            associations.close().await;
+            return Err(gone());
         };
         let (functions, planned) = offered(listed, ric);
+        let mut xapp_ids = vec![response.xapp_id];
+        for on in 1..planned.len() {
+            associations.connect_another().await?;
+            let response = associations.set_up(on, &mut |_, _| {}).await?;
+            let response = response.ok_or_else(no_answer)?;
+            if !response.nodes.iter().any(|listed| listed.node == node) {
+                return Err(gone());
+            }
+            xapp_ids.push(response.xapp_id);
+        }
+        let now = Instant::now();
         let id = node_id(&node);
-        tracing::info!(node = %id, xapp_id = response.xapp_id, functions = functions.len(), "E2 node is up");
+        tracing::info!(node = %id, ?xapp_ids, functions = functions.len(), "E2 node is up");
         let served = Served {
             ric: Arc::clone(ric),
             outlet: ric.next_association(),
             close: CancellationToken::new(),
-            xapp_id: response.xapp_id,
+            xapp_ids,
             ledger: Ledger::new(id.clone(), planned.clone(), Arc::clone(&ric.counters), now),
             silence: Silence::new(ric.silence(), now),
             ask_at: Some(now),
             renewed: None,
             node,
-            association,
+            associations,
             planned,
         };
         served
@@ -135,7 +150,7 @@ impl Served {
         loop {
             self.tell().await;
             tokio::select! {
-                pdu = self.association.next() => {
+                pdu = self.associations.next() => {
                     let pdu = pdu?;
                     take(&mut self.ledger, &self.ric, self.outlet, &self.close, pdu, Instant::now());
                 }
@@ -164,7 +179,7 @@ impl Served {
                 return Ok(());
             };
             let function = wanted.function;
-            let request = ric.next_request(self.xapp_id);
+            let request = ric.next_request(self.xapp_id_for(function));
             self.ledger.asked(function, request);
             match self.ask_for(turn, request, &wanted).await? {
                 Asked::Answered(()) => self.ledger.answered(function, request, Instant::now()),
@@ -199,7 +214,7 @@ impl Served {
             let Some(turn) = self.turn_while_there(&ric).await? else {
                 return Ok(());
             };
-            let request = ric.next_request(self.xapp_id);
+            let request = ric.next_request(self.xapp_id_for(spare.function));
             tracing::debug!(node = %node_id(&self.node), ?request, "the agent is behind: a spare subscription");
             if self.ask_for(turn, request, &spare).await? == Asked::Unread {
                 return Ok(());
@@ -267,7 +282,7 @@ impl Served {
     /// Asks the RIC whether the node is connected. False: there is no knowing now.
     async fn look(&mut self) -> Result<bool, Lost> {
         let Served {
-            association,
+            associations,
             ledger,
             ric,
             outlet,
@@ -275,12 +290,12 @@ impl Served {
             ..
         } = self;
         let mut aside = |pdu, now| take(ledger, ric, *outlet, close, pdu, now);
-        let Some(response) = association.set_up(&mut aside).await? else {
+        let Some(response) = associations.set_up(0, &mut aside).await? else {
             return Ok(false);
         };
         let now = Instant::now();
         let Some(listed) = response.nodes.into_iter().rfind(|n| n.node == self.node) else {
-            return Err(Lost("it is no longer connected to the RIC".into()));
+            return Err(gone());
         };
         if offered(listed, &self.ric).1 != self.planned {
             return Err(Lost("it came back with other functions".into()));
@@ -312,7 +327,7 @@ impl Served {
         wanted: &Wanted,
     ) -> Result<Asked<()>, Lost> {
         let pdu = Pdu::E42SubscriptionRequest(E42SubscriptionRequest {
-            xapp_id: self.xapp_id,
+            xapp_id: self.xapp_id_for(wanted.function),
             node: self.node.clone(),
             request,
             ran_function: wanted.function,
@@ -327,7 +342,8 @@ impl Served {
             _ => None,
         };
         let overdue = self.ric.config.timing.overdue;
-        self.ask(turn, &pdu, is_answer, overdue).await
+        self.ask(wanted.function, turn, &pdu, is_answer, overdue)
+            .await
     }
 
     async fn ask_to_delete(
@@ -338,7 +354,7 @@ impl Served {
         overdue: Duration,
     ) -> Result<Asked<()>, Lost> {
         let pdu = Pdu::E42SubscriptionDeleteRequest(E42SubscriptionDeleteRequest {
-            xapp_id: self.xapp_id,
+            xapp_id: self.xapp_id_for(ran_function),
             request,
             ran_function,
         });
@@ -349,18 +365,21 @@ impl Served {
             }) => (*of == request).then_some(()),
             _ => None,
         };
-        self.ask(turn, &pdu, is_answer, overdue).await
+        self.ask(ran_function, turn, &pdu, is_answer, overdue).await
     }
 
+    /// Asks on the association of a RAN function.
     async fn ask<T>(
         &mut self,
+        function: u16,
         turn: Turn<'_>,
         pdu: &Pdu,
         answer: impl Fn(&Pdu) -> Option<T>,
         overdue: Duration,
     ) -> Result<Asked<T>, Lost> {
+        let on = self.association_for(function);
         let Served {
-            association,
+            associations,
             ledger,
             ric,
             outlet,
@@ -368,9 +387,18 @@ impl Served {
             ..
         } = self;
         let mut aside = |pdu, now| take(ledger, ric, *outlet, close, pdu, now);
-        association
-            .ask(turn, pdu, answer, overdue, &mut aside)
+        associations
+            .ask(on, turn, pdu, answer, overdue, &mut aside)
             .await
+    }
+
+    fn association_for(&self, function: u16) -> usize {
+        let of = |wanted: &Wanted| wanted.function == function;
+        self.planned.iter().position(of).unwrap_or(0)
+    }
+
+    fn xapp_id_for(&self, function: u16) -> u16 {
+        self.xapp_ids[self.association_for(function)]
     }
 
     async fn tell(&mut self) {
@@ -411,6 +439,14 @@ fn offered(node: E42Node, ric: &Ric) -> (Vec<RanFunction>, Vec<Wanted>) {
         .collect();
     let planned = plan::plan(part, functions.values(), &ric.config.wishes);
     (functions.into_values().collect(), planned)
+}
+
+fn gone() -> Lost {
+    Lost("it is no longer connected to the RIC".into())
+}
+
+fn no_answer() -> Lost {
+    Lost("no answer to the E42 setup".into())
 }
 
 fn far() -> Instant {

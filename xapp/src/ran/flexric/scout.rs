@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::task::{Id, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::association::{Association, Lost};
+use super::association::{Associations, Lost};
 use super::guard::is_guard;
 use super::{Ric, node, rules};
 use crate::ran::NodeId;
@@ -42,7 +42,7 @@ pub(super) async fn scout(ric: Arc<Ric>, stop: CancellationToken) {
     while !stop.is_cancelled() {
         let connected = tokio::select! {
             () = stop.cancelled() => break,
-            connected = Association::connect(&ric) => connected,
+            connected = Associations::connect(&ric) => connected,
         };
         let pause = match connected {
             Ok(association) => {
@@ -87,7 +87,7 @@ impl Nodes {
     /// Looks again and again. `Ok`: Cantor stops.
     async fn scout(
         &mut self,
-        mut association: Association,
+        mut association: Associations,
         settle: Duration,
         stop: &CancellationToken,
     ) -> Result<(), Lost> {
@@ -111,7 +111,7 @@ impl Nodes {
                     Some(ended) = self.tasks.join_next_with_id() => self.ended(&ended),
                 }
             }
-            let listed = association.set_up(&mut aside).await?;
+            let listed = association.set_up(0, &mut aside).await?;
             pause = self.ric.config.timing.refresh;
             if let Some(response) = listed {
                 pause += rules::pause_for_ids(response.xapp_id);
