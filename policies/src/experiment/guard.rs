@@ -1,6 +1,6 @@
 //! Guard rails: an arm that does harm stops by itself.
 
-use super::outcome::{Delays, Sample};
+use super::outcome::{Delays, Sample, SentArrived};
 use crate::slice::policy::{FieldError, wrong};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub struct GuardRails {
     /// Largest 99th percentile of the delay, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_delay_p99_ms: Option<f64>,
-    /// Largest part of packets lost.
+    /// Largest part of the octets lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_loss: Option<f64>,
     /// Smallest mean goodput of a flow, bit/s.
@@ -47,7 +47,7 @@ pub enum Harm {
     },
     /// Loss.
     Loss {
-        /// Packets lost per packet sent.
+        /// Octets lost per octet sent.
         ratio: f64,
         /// What it must not exceed.
         limit: f64,
@@ -106,8 +106,7 @@ impl GuardRails {
 pub struct Window {
     began: Option<Duration>,
     delays: Delays,
-    sent: u64,
-    lost: u64,
+    sent_arrived: SentArrived,
     octets: f64,
     seconds: f64,
 }
@@ -119,10 +118,7 @@ impl Window {
         if let Some(ms) = sample.delay_ms {
             self.delays.add(ms);
         }
-        if let Some((sent, lost)) = sample.packets {
-            self.sent = self.sent.saturating_add(sent);
-            self.lost = self.lost.saturating_add(lost);
-        }
+        self.sent_arrived.add(sample);
         if let Some(octets) = sample.delivered_bytes.filter(|octets| octets.is_finite()) {
             self.octets += octets;
             self.seconds += sample.length.as_secs_f64();
@@ -139,13 +135,12 @@ impl Window {
         let above = |value: Option<f64>, limit: Option<f64>| {
             value.zip(limit).filter(|(value, limit)| value > limit)
         };
-        let loss = (self.sent > 0).then(|| self.lost as f64 / self.sent as f64);
         let goodput = (self.seconds > 0.0).then(|| self.octets * 8.0 / self.seconds);
         if let Some((p99_ms, limit_ms)) = above(self.delays.quantile(0.99), rails.max_delay_p99_ms)
         {
             return Some(Harm::Delay { p99_ms, limit_ms });
         }
-        if let Some((ratio, limit)) = above(loss, rails.max_loss) {
+        if let Some((ratio, limit)) = above(self.sent_arrived.loss(), rails.max_loss) {
             return Some(Harm::Loss { ratio, limit });
         }
         let (limit_bps, bps) = above(rails.min_goodput_bps, goodput)?;

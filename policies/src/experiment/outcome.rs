@@ -21,7 +21,7 @@ pub enum Metric {
     DelayP95,
     /// 99th percentile of the downlink delay, ms.
     DelayP99,
-    /// Packets lost per packet sent.
+    /// Part of the octets sent that did not arrive.
     Loss,
     /// Mean distance of the PRB use from its target, as a part of the target.
     TrackingError,
@@ -133,8 +133,8 @@ pub struct Sample {
     pub delivered_bytes: Option<f64>,
     /// Downlink delay, ms.
     pub delay_ms: Option<f64>,
-    /// Packets sent and lost.
-    pub packets: Option<(u64, u64)>,
+    /// Octets sent, and how many of them arrived.
+    pub sent_arrived_bytes: Option<(f64, f64)>,
     /// PRBs that the law compared with its target, and that target.
     pub prbs: Option<(f64, f64)>,
     /// Rates before and after the decision, bit/s.
@@ -168,8 +168,7 @@ pub struct Accumulator {
     /// Octets and seconds of each flow.
     flows: BTreeMap<String, (f64, f64)>,
     delays: Delays,
-    sent: u64,
-    lost: u64,
+    sent_arrived: SentArrived,
     tracking: Mean,
     change: Mean,
 }
@@ -190,10 +189,7 @@ impl Accumulator {
         if let Some(ms) = sample.delay_ms {
             self.delays.add(ms);
         }
-        if let Some((sent, lost)) = sample.packets {
-            self.sent = self.sent.saturating_add(sent);
-            self.lost = self.lost.saturating_add(lost);
-        }
+        self.sent_arrived.add(sample);
         if let Some((prbs, target)) = sample.prbs {
             self.tracking.add((prbs - target).abs() / target);
         }
@@ -218,14 +214,13 @@ impl Accumulator {
         let mean = |values: &[f64]| {
             (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
         };
-        let loss = (self.sent > 0).then(|| self.lost as f64 / self.sent as f64);
         [
             (Metric::Goodput, mean(&goodputs)),
             (Metric::DelayMean, self.delays.mean()),
             (Metric::DelayP50, self.delays.quantile(0.5)),
             (Metric::DelayP95, self.delays.quantile(0.95)),
             (Metric::DelayP99, self.delays.quantile(0.99)),
-            (Metric::Loss, loss),
+            (Metric::Loss, self.sent_arrived.loss()),
             (Metric::TrackingError, self.tracking.get()),
             (Metric::RateChange, self.change.get()),
             (Metric::Fairness, jain(&goodputs)),
@@ -242,6 +237,26 @@ pub fn jain(rates: &[f64]) -> Option<f64> {
         .iter()
         .fold((0.0, 0.0), |(s, q), rate| (s + rate, q + rate * rate));
     (rates.len() > 1 && squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
+}
+
+/// Octets sent, and how many of them arrived. What is under way evens out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct SentArrived(f64, f64);
+
+impl SentArrived {
+    pub(super) fn add(&mut self, sample: &Sample) {
+        if let Some((sent, arrived)) = sample.sent_arrived_bytes
+            && sent.is_finite()
+            && arrived.is_finite()
+        {
+            *self = Self(self.0 + sent, self.1 + arrived);
+        }
+    }
+
+    pub(super) fn loss(self) -> Option<f64> {
+        let Self(sent, arrived) = self;
+        (sent > 0.0).then(|| (1.0 - arrived / sent).max(0.0))
+    }
 }
 
 /// A running mean.

@@ -4,7 +4,7 @@ use super::guard::GuardRails;
 use super::outcome::{Better, Metric, Scale};
 use crate::gain::GainPolicy;
 use crate::slice::policy::{ApiVersion, FieldError, Metadata, check_name, wrong};
-use crate::slice::{FlowFacts, SliceScope};
+use crate::slice::{Document, FlowFacts, SliceScope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -194,6 +194,12 @@ impl Experiment {
     pub fn check(&self) -> Result<(), FieldError> {
         check_name(self.name())?;
         self.spec.check()
+    }
+}
+
+impl Document for Experiment {
+    fn check(&self) -> Result<(), FieldError> {
+        Self::check(self)
     }
 }
 

@@ -1,18 +1,34 @@
-//! Reading and writing slice policies: YAML, of which JSON is a part.
+//! Reading and writing documents (slice policies, experiments): YAML, of which JSON is a part.
 
-use super::policy::SlicePolicy;
+use super::policy::{FieldError, SlicePolicy};
 use super::tree::{self, Node};
 use crate::error::Error;
 use schemars::Schema;
+use serde::de::DeserializeOwned;
 use serde_saphyr::{Location, Spanned};
 use std::fmt;
 
 /// Longest text that is read, octets.
 pub const MAX_TEXT: usize = 1 << 20;
-/// Most policies in one text.
+/// Most documents in one text.
 pub const MAX_DOCUMENTS: usize = 4096;
 
-/// Where a policy was written.
+/// What can be read.
+pub trait Document: DeserializeOwned {
+    /// Checks what its types alone do not say.
+    ///
+    /// # Errors
+    /// The first field that is wrong.
+    fn check(&self) -> Result<(), FieldError>;
+}
+
+impl Document for SlicePolicy {
+    fn check(&self) -> Result<(), FieldError> {
+        Self::check(self)
+    }
+}
+
+/// Where a document was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Name of the text: a file, or who sent it.
@@ -35,6 +51,14 @@ impl fmt::Display for Place {
 /// # Errors
 /// [`Error::Document`] for the first thing that is wrong, with its line and the path of its field.
 pub fn parse(text: &str, name: &str) -> Result<Vec<(SlicePolicy, Place)>, Error> {
+    read(text, name)
+}
+
+/// Reads all documents of a kind, each with its place.
+///
+/// # Errors
+/// As [`parse`].
+pub fn read<T: Document>(text: &str, name: &str) -> Result<Vec<(T, Place)>, Error> {
     let at = |location: Option<Location>| Place {
         text: name.to_owned(),
         line: location.map_or(0, |location| location.line()),
@@ -64,7 +88,7 @@ pub fn parse(text: &str, name: &str) -> Result<Vec<(SlicePolicy, Place)>, Error>
     })?;
     if documents.len() > MAX_DOCUMENTS {
         return Err(whole(format!(
-            "{} policies: give at most {MAX_DOCUMENTS} in one text",
+            "{} documents: give at most {MAX_DOCUMENTS} in one text",
             documents.len()
         )));
     }
@@ -77,15 +101,14 @@ pub fn parse(text: &str, name: &str) -> Result<Vec<(SlicePolicy, Place)>, Error>
                 reason,
             };
             let value = document.value.value();
-            let policy: SlicePolicy = serde_path_to_error::deserialize(value).map_err(|error| {
+            let read: T = serde_path_to_error::deserialize(value).map_err(|error| {
                 let path = error.path().to_string();
                 let field = if path == "." { String::new() } else { path };
                 wrong(field, error.into_inner().to_string())
             })?;
-            policy
-                .check()
+            read.check()
                 .map_err(|error| wrong(error.path, error.reason))?;
-            Ok((policy, at(Some(document.referenced))))
+            Ok((read, at(Some(document.referenced))))
         })
         .collect()
 }

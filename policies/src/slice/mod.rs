@@ -18,7 +18,7 @@ mod tree;
 
 pub use control::SliceControl;
 pub use delay::{DelayMeter, DelaySource, EdgeDelay};
-pub use document::{Place, parse, schema, to_yaml};
+pub use document::{Document, Place, parse, read, schema, to_yaml};
 pub use effective::{EffectivePolicy, Factor, Provenance};
 pub use factor::TargetFactor;
 pub use objective::{ObjectiveState, OuterLoop};

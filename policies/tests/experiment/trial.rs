@@ -19,7 +19,7 @@ fn second(delay_ms: f64) -> Sample {
         length: Duration::from_secs(1),
         delivered_bytes: Some(125_000.0),
         delay_ms: Some(delay_ms),
-        packets: Some((100, 0)),
+        sent_arrived_bytes: Some((125_000.0, 125_000.0)),
         ..Sample::default()
     }
 }
