@@ -4,6 +4,7 @@ use crate::cell::task::Context;
 use crate::cell::{Settings, dispatch};
 use crate::config::{self, Config};
 use crate::guidance::{hub::Hub, matching::Matching, registry::Registry, service::Guidance};
+use crate::operate::experiment::{Experiments, service::ExperimentApi};
 use crate::operate::guard::{Expected, Guard};
 use crate::operate::policy::{self, Policies, service::PolicyApi};
 use crate::operate::{Readiness, http, metrics::Metrics, operations::Operations};
@@ -12,6 +13,7 @@ use crate::ran::flexric::Flexric;
 use crate::ran::{Counters, RanEvent};
 use crate::store::Store;
 use proto::guidance::guidance_service_server::GuidanceServiceServer;
+use proto::operations::experiment_service_server::ExperimentServiceServer;
 use proto::operations::operations_service_server::OperationsServiceServer;
 use proto::operations::policy_service_server::PolicyServiceServer;
 use std::net::SocketAddr;
@@ -176,6 +178,7 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
     let metrics = Arc::new(Metrics::new(link.counters.clone()));
     let store = Store::memory();
     let policies = Policies::new(store.clone());
+    let experiments = Experiments::new(store.clone());
     let (readiness, ready_watch) = watch::channel(Readiness::Starting);
 
     let (matching, matching_handle) = Matching::new(start);
@@ -190,6 +193,7 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         hub: hub_handle.clone(),
         matching: matching_handle,
         policies: policies.clone(),
+        experiments: experiments.clone(),
         stop: stop.clone(),
     };
     let matching_hub = hub_handle.clone();
@@ -199,6 +203,10 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         policies: policies.clone(),
         hub: hub_handle.clone(),
         control: config.control.clone(),
+    };
+    let experiment_api = ExperimentApi {
+        experiments: experiments.clone(),
+        hub: hub_handle.clone(),
     };
     let operations = Operations {
         xapp_id: config.xapp.id.clone(),
@@ -224,6 +232,7 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         .add_service(GuidanceServiceServer::new(guidance).max_decoding_message_size(limit))
         .add_service(OperationsServiceServer::new(operations).max_decoding_message_size(limit))
         .add_service(PolicyServiceServer::new(policy_api).max_decoding_message_size(limit))
+        .add_service(ExperimentServiceServer::new(experiment_api).max_decoding_message_size(limit))
         .add_service(health)
         .add_service(reflection)
         .serve_with_incoming_shutdown(grpc.into_stream(), stop.clone().cancelled_owned());
@@ -254,6 +263,7 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         tokio::spawn(watched);
     }
     tokio::spawn(policies.follow_store(stop.clone()));
+    tokio::spawn(experiments.follow_store(stop.clone()));
     tokio::spawn(hub.run());
     tokio::spawn(matching.run(matching_hub, stop.clone()));
 
@@ -265,6 +275,9 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         .await;
     health_reporter
         .set_serving::<PolicyServiceServer<PolicyApi>>()
+        .await;
+    health_reporter
+        .set_serving::<ExperimentServiceServer<ExperimentApi>>()
         .await;
     readiness.send_replace(Readiness::Ready);
     metrics.ready(true);
@@ -297,6 +310,9 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
             .await;
         health_reporter
             .set_not_serving::<PolicyServiceServer<PolicyApi>>()
+            .await;
+        health_reporter
+            .set_not_serving::<ExperimentServiceServer<ExperimentApi>>()
             .await;
         stop.cancel();
         // The link deletes its subscriptions, within its own limit.

@@ -49,7 +49,7 @@ pub struct Choice {
     pub counts: bool,
 }
 
-/// What must be kept to go on after a restart.
+/// What must be kept to go on after a restart, beside the arms of the units and the observations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// What was asked for.
@@ -58,8 +58,6 @@ pub struct Snapshot {
     pub state: State,
     /// Arms that were stopped, by their index, with the Unix time and why.
     pub stopped_arms: BTreeMap<usize, (Duration, Harm)>,
-    /// Finished observations.
-    pub observations: Vec<Observation>,
 }
 
 /// An observation under way.
@@ -72,7 +70,7 @@ struct Open {
 }
 
 /// A running experiment. Time is Unix time, so that all replicas agree on the periods.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Trial {
     experiment: Experiment,
     assigner: Assigner,
@@ -91,27 +89,24 @@ pub struct Trial {
 impl Trial {
     /// Not started yet.
     pub fn new(experiment: Experiment) -> Self {
-        Self::restore(
-            Snapshot {
-                experiment,
-                state: State::Created,
-                stopped_arms: BTreeMap::new(),
-                observations: Vec::new(),
-            },
-            [],
-        )
+        let snapshot = Snapshot {
+            experiment,
+            state: State::Created,
+            stopped_arms: BTreeMap::new(),
+        };
+        Self::restore(snapshot, [], Vec::new())
     }
 
     /// Goes on from what was kept. An observation that was under way begins anew.
     pub fn restore(
         snapshot: Snapshot,
         assigned: impl IntoIterator<Item = (String, usize)>,
+        observations: Vec<Observation>,
     ) -> Self {
         let Snapshot {
             experiment,
             state,
             stopped_arms,
-            observations,
         } = snapshot;
         let arms = experiment.spec.arms.len();
         let weights = experiment.spec.arms.iter().map(|arm| arm.weight).collect();
@@ -142,13 +137,12 @@ impl Trial {
         }
     }
 
-    /// What must be kept, but for the assignments.
+    /// What must be kept beside the arms of the units and the observations.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
             experiment: self.experiment.clone(),
             state: self.state.clone(),
             stopped_arms: self.stopped_arms.clone(),
-            observations: self.observations.clone(),
         }
     }
 

@@ -50,7 +50,7 @@ fn units_keep_their_arm_and_the_arms_are_balanced() {
 
     // After a restart: from what was kept; without it, from the hash, for nearly all.
     let kept = (0..1000u16).map(|ue| (format!("cell rnti:{ue:04x}"), arms[usize::from(ue)]));
-    let mut restored = Trial::restore(trial.snapshot(), kept.collect::<Vec<_>>());
+    let mut restored = Trial::restore(trial.snapshot(), kept.collect::<Vec<_>>(), Vec::new());
     let backwards: Vec<_> = (0..1000).rev().map(|ue| arm(&mut restored, ue)).collect();
     assert!(arms.iter().eq(backwards.iter().rev()));
 }
@@ -163,9 +163,10 @@ fn an_arm_that_does_harm_stops_and_its_flows_run_on_the_baseline() {
 fn observed(more: &str, units: usize, values: impl Fn(usize, usize) -> (f64, f64)) -> Trial {
     let mut snapshot = Trial::new(experiment("ue", more)).snapshot();
     snapshot.state = State::Running { since: START };
+    let mut observations = Vec::new();
     for index in 0..units {
         let (delay, goodput) = values(index % 2, index);
-        snapshot.observations.push(Observation {
+        observations.push(Observation {
             arm: index % 2,
             unit: index.to_string(),
             block: None,
@@ -174,7 +175,7 @@ fn observed(more: &str, units: usize, values: impl Fn(usize, usize) -> (f64, f64
             values: [(Metric::DelayP99, delay), (Metric::Goodput, goodput)].into(),
         });
     }
-    Trial::restore(snapshot, [])
+    Trial::restore(snapshot, [], observations)
 }
 
 /// A spread that is the same for both arms.
@@ -255,11 +256,11 @@ fn a_difference_between_equal_arms_is_called_a_fault() {
 
 #[test]
 fn lost_observations_of_one_arm_are_noticed() {
-    let mut snapshot = observed("", 600, |_, index| (20.0 * spread(index), 1e7)).snapshot();
-    snapshot
-        .observations
-        .retain(|o| o.arm == 0 || o.ended.as_secs() % 3 == 0);
-    let report = Report::new(&Trial::restore(snapshot, []), 1);
+    let trial = observed("", 600, |_, index| (20.0 * spread(index), 1e7));
+    let mut observations = trial.observations().to_vec();
+    observations.retain(|o| o.arm == 0 || o.ended.as_secs() % 3 == 0);
+    let trial = Trial::restore(trial.snapshot(), [], observations);
+    let report = Report::new(&trial, 1);
     assert!(report.sample_ratio_p < 1e-3);
     assert!(
         matches!(report.verdict, Verdict::Invalid { .. }),

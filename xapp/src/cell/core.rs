@@ -3,6 +3,7 @@
 //! Decisions follow the reports: an interval ends with the first report of a guided UE after Δ, so that a
 //! decision never waits for a timer while its newest report ages. Without reports it ends by time.
 
+use super::arm::{EdgeMeasured, FlowArm};
 use super::flow::{DecisionRecord, Flow};
 use super::slices::Slices;
 use super::ue::Ue;
@@ -12,7 +13,8 @@ use crate::guidance::FlowKey;
 use crate::guidance::hub::Notice;
 use crate::guidance::registry::BoundFlow;
 use crate::ran::NodeId;
-use policies::slice::{EdgeDelay, PolicySet};
+use policies::experiment::Sample;
+use policies::slice::{FlowFacts, PolicySet};
 use policies::{ActiveUes, GainParameters, GuardRails, UeId, UeReport};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -205,11 +207,44 @@ impl Cell {
             .resolve(revision, policies, flows, &cell, ues, &self.settings);
     }
 
-    /// An edge server measured the delay of a flow.
-    pub fn edge_measured(&mut self, key: &FlowKey, measured: EdgeDelay, now: Duration) {
+    /// An edge server measured a flow.
+    pub fn edge_measured(&mut self, key: &FlowKey, measured: EdgeMeasured, now: Duration) {
         if let Some(flow) = self.flows.get_mut(key) {
-            self.slices.edge_measured(flow, measured, now);
+            self.slices.edge_measured(flow, measured.delay, now);
+            flow.sampler.measured(measured, flow.bound.wired, now);
         }
+    }
+
+    /// Gives each flow its arm.
+    pub fn give_arms(&mut self, mut choose: impl FnMut(&FlowFacts, &FlowKey) -> Option<FlowArm>) {
+        for (key, flow) in &mut self.flows {
+            let facts = flow.facts(&self.node.0, self.ues.get(&flow.bound.ue));
+            flow.arm = choose(&facts, key);
+        }
+    }
+
+    /// Some flow has an arm.
+    pub fn in_experiment(&self) -> bool {
+        self.flows.values().any(|flow| flow.arm.is_some())
+    }
+
+    /// What the flows with an arm did in the interval of `length` that these decisions ended.
+    pub fn samples<'a>(
+        &'a mut self,
+        records: &'a [DecisionRecord],
+        length: Duration,
+    ) -> impl Iterator<Item = (&'a FlowKey, FlowArm, Sample)> {
+        records.iter().filter_map(move |record| {
+            let flow = self.flows.get_mut(&record.flow)?;
+            let arm = flow.arm.clone()?;
+            let sample = flow.sampler.sample(record, flow.bound.wired, length);
+            Some((&record.flow, arm, sample))
+        })
+    }
+
+    /// When the last interval ended.
+    pub fn last_decision(&self) -> Duration {
+        self.last_decision
     }
 
     /// The node is gone, and all that it reported.
@@ -273,7 +308,10 @@ impl Cell {
             }
             let cell_prbs = ue.newest().map_or(0.0, |report| report.cell_prbs);
             let (slices, settings) = (&self.slices, &self.settings);
-            let terms = slices.terms(&flow.effective, settings, cell_prbs, active_ues);
+            let mut terms = slices.terms(&flow.effective, settings, cell_prbs, active_ues);
+            if let Some(factor) = flow.arm.as_ref().and_then(|arm| arm.target_factor) {
+                terms.target.factor = factor;
+            }
             let node = &self.node;
             records.extend(flow.decide(node, ue, terms, now, unix_us, settings));
         }

@@ -1,5 +1,6 @@
 //! A guided flow within its cell, and what was decided for it.
 
+use super::arm::{FlowArm, Sampler};
 use super::core::Settings;
 use super::slices::Terms;
 use super::ue::Ue;
@@ -36,6 +37,8 @@ pub struct DecisionRecord {
     pub policy: GainPolicy,
     /// Slice policy that rules the flow.
     pub slice_policy: Option<Arc<str>>,
+    /// Arm of the experiment that the flow takes part in, after the experiment's name.
+    pub arm: Option<Arc<str>>,
     /// n of the target.
     pub active_ues: u32,
     /// RLC queue of the UE, octets.
@@ -56,6 +59,9 @@ pub(super) struct Flow {
     pub(super) bound: BoundFlow,
     /// What rules it: its slice policy, on top of the configuration.
     pub(super) effective: Arc<EffectivePolicy>,
+    /// Its arm in an experiment.
+    pub(super) arm: Option<FlowArm>,
+    pub(super) sampler: Sampler,
     pub(super) delay: DelayMeter,
     pub(super) delay_source: Option<DelaySource>,
     controller: Option<(GainPolicy, Box<dyn Controller>)>,
@@ -76,6 +82,8 @@ impl Flow {
         Self {
             bound,
             effective: Arc::default(),
+            arm: None,
+            sampler: Sampler::default(),
             delay: DelayMeter::default(),
             delay_source: None,
             controller: None,
@@ -102,8 +110,16 @@ impl Flow {
         }
     }
 
-    /// Gain policies in order of preference: the slice policy's go before those of the edge server or the configuration.
+    /// Gain policies in order of preference: the arm's go before the slice policy's, and those before the ones of the
+    /// edge server or the configuration.
     pub(super) fn preferences(&self) -> &[GainPolicy] {
+        if let Some(arm) = self
+            .arm
+            .as_ref()
+            .filter(|arm| !arm.gain_policies.is_empty())
+        {
+            return &arm.gain_policies;
+        }
         match self.effective.gain_policies.as_slice() {
             [] => &self.bound.policies,
             own => own,
@@ -174,6 +190,7 @@ impl Flow {
             decision,
             policy: *policy,
             slice_policy: self.effective.provenance.as_ref().map(|p| p.name.clone()),
+            arm: self.arm.as_ref().map(|arm| arm.name.clone()),
             active_ues: terms.target.active_flows,
             queue_bytes: newest.queue_bytes,
             report_age,
@@ -198,7 +215,7 @@ impl DecisionRecord {
             pacing_rate_bps: decision.pacing_rate_bps.unwrap_or(0.0) as u64,
             reason: Some(Reason {
                 controller: self.policy.name().into(),
-                arm: String::new(),
+                arm: self.arm.as_deref().unwrap_or_default().into(),
                 prbs: decision.prbs,
                 target_prbs: decision.target_prbs,
                 gain_bps_per_prb: decision.gain_bps_per_prb,

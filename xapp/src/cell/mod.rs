@@ -2,6 +2,7 @@
 //!
 //! [`core`] decides, without I/O and told the time; [`task`] drives it.
 
+pub mod arm;
 pub mod core;
 pub mod dispatch;
 mod flow;

@@ -1,5 +1,6 @@
 //! The task of a cell: it hears the RAN and the hub, and drives the core.
 
+use super::arm::EdgeMeasured;
 use super::core::{Cell, Settings};
 use super::flow::{DecisionRecord, micros};
 use super::view::{FlowRule, NodeInfo, SliceView, View};
@@ -9,12 +10,12 @@ use crate::guidance::matching::MatchingHandle;
 use crate::guidance::outbox::Outbox;
 use crate::guidance::registry::BoundFlow;
 use crate::measure::{self, Identity, NodeMeasurements};
+use crate::operate::experiment::Experiments;
 use crate::operate::metrics::Metrics;
 use crate::operate::policy::Policies;
 use crate::ran::{NodeId, ServiceModel, SubscriptionState, SubscriptionStatus};
 use crate::store::Store;
 use policies::UeId;
-use policies::slice::EdgeDelay;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -45,6 +46,8 @@ pub struct Context {
     pub matching: MatchingHandle,
     /// The slice policies in force.
     pub policies: Policies,
+    /// The experiments.
+    pub experiments: Experiments,
     /// Cancelled when Cantor stops.
     pub stop: CancellationToken,
 }
@@ -75,8 +78,8 @@ pub enum Command {
     Bind(BoundFlow),
     /// Guide it no more.
     Unbind(FlowKey),
-    /// An edge server measured the delay of a flow.
-    Measured(FlowKey, EdgeDelay),
+    /// An edge server measured a flow.
+    Measured(FlowKey, EdgeMeasured),
     /// An operator asks.
     View(oneshot::Sender<View>),
     /// An operator asks for the slice policies that rule flows here.
@@ -245,9 +248,9 @@ impl Task {
                 self.core.bind(flow, rate_bps, last_sequence, now);
             }
             Command::Unbind(flow) => self.core.unbind(&flow),
-            Command::Measured(flow, delay) => {
+            Command::Measured(flow, measured) => {
                 let now = self.now();
-                self.core.edge_measured(&flow, delay, now);
+                self.core.edge_measured(&flow, measured, now);
             }
             Command::View(answer) => {
                 let view = self.view();
@@ -395,7 +398,20 @@ impl Task {
     }
 
     fn decide(&mut self, now: Duration) {
-        let records = self.core.decide(now, unix_us());
+        let unix_us = unix_us();
+        let length = now.saturating_sub(self.core.last_decision());
+        let experiments = &self.context.experiments;
+        if experiments.running() || self.core.in_experiment() {
+            let unix = Duration::from_micros(unix_us);
+            let mut chooser = experiments.chooser(unix);
+            self.core
+                .give_arms(|facts, flow| chooser.choose(facts, &flow.edge));
+        }
+        let records = self.core.decide(now, unix_us);
+        if self.core.in_experiment() {
+            let unix = Duration::from_micros(unix_us);
+            experiments.record(unix, self.core.samples(&records, length));
+        }
         let posted = Instant::now();
         // Flows lie in the order of their edge servers: one batch for each.
         for records in records.chunk_by(|a, b| a.flow.edge == b.flow.edge) {

@@ -4,6 +4,7 @@ use super::directory::BindingView;
 use super::matching::{MatchingHandle, Wanted};
 use super::registry::{Effect, FlowView, Registered, Registry, StreamId};
 use super::{FlowKey, outbox::Outbox};
+use crate::cell::arm::EdgeMeasured;
 use crate::cell::{CellHandle, Command};
 use crate::measure::Identity;
 use crate::operate::metrics::Metrics;
@@ -205,7 +206,7 @@ impl Hub {
                 _ => {}
             }
             if let Message::Report(stream, report) = &message {
-                self.tell_delay(*stream, report).await;
+                self.tell_measured(*stream, report).await;
             }
             for effect in self.handle(message) {
                 self.apply(effect).await;
@@ -333,20 +334,20 @@ impl Hub {
         }
     }
 
-    /// Hands the delay that an edge server measured to the cell that guides the flow.
-    async fn tell_delay(&self, stream: StreamId, report: &FlowReport) {
+    /// Hands what an edge server measured to the cell that guides the flow.
+    async fn tell_measured(&self, stream: StreamId, report: &FlowReport) {
         let ms = |us: Option<u64>| us.map(|us| us as f64 / 1e3);
-        let delay = EdgeDelay {
-            mean_ms: ms(report.one_way_delay_mean_us),
-            p99_ms: ms(report.one_way_delay_p99_us),
+        let measured = EdgeMeasured {
+            delay: EdgeDelay {
+                mean_ms: ms(report.one_way_delay_mean_us),
+                p99_ms: ms(report.one_way_delay_p99_us),
+            },
+            sent_arrived_bytes: report.sent_bytes.zip(report.acknowledged_bytes),
         };
-        if delay.mean_ms.or(delay.p99_ms).is_none() {
-            return;
-        }
         let flow = self.registry.key_of(stream, &report.flow_id);
         let node = flow.as_ref().and_then(|flow| self.registry.node_of(flow));
         if let (Some(cell), Some(flow)) = (node.and_then(|node| self.cells.get(node)), flow) {
-            cell.command(Command::Measured(flow, delay)).await;
+            cell.command(Command::Measured(flow, measured)).await;
         }
     }
 

@@ -22,15 +22,18 @@ pub enum Kind {
     Experiment,
     /// The arm of one unit of an experiment.
     Assignment,
+    /// What was observed of one unit of an experiment.
+    Observation,
 }
 
 impl Kind {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Policy,
         Self::Binding,
         Self::Experiment,
         Self::Assignment,
+        Self::Observation,
     ];
 
     /// The name in keys and logs.
@@ -40,6 +43,7 @@ impl Kind {
             Self::Binding => "binding",
             Self::Experiment => "experiment",
             Self::Assignment => "assignment",
+            Self::Observation => "observation",
         }
     }
 
@@ -48,7 +52,7 @@ impl Kind {
         match self {
             Self::Policy | Self::Binding => 65_536,
             Self::Experiment => 1024,
-            Self::Assignment => 262_144,
+            Self::Assignment | Self::Observation => 262_144,
         }
     }
 

@@ -27,6 +27,7 @@ pub(super) fn decision(flow: &str, sequence: u64) -> DecisionRecord {
         },
         policy: GainPolicy::Rapid,
         slice_policy: None,
+        arm: None,
         active_ues: 1,
         queue_bytes: None,
         report_age: Duration::ZERO,
