@@ -11,6 +11,7 @@
 //! - [`simulation`], [`scenario`], [`results`]: cell, UEs and flows of every kind in virtual time, from a TOML file.
 //! - [`runs`]: many of them on all cores.
 //! - [`link`], [`testbed`]: a wired bottleneck, and flows over it.
+//! - `training` (feature): PRISM's gain, learned in the simulation.
 //! - [`random`]: random streams, one per purpose.
 #![forbid(unsafe_code)]
 
@@ -35,3 +36,5 @@ pub mod senders;
 pub mod simulation;
 pub mod tcp;
 pub mod testbed;
+#[cfg(feature = "training")]
+pub mod training;

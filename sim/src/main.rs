@@ -24,6 +24,8 @@ enum Command {
     Cell(command::cell::Args),
     Run(command::run::Args),
     Reproduce(command::reproduce::Args),
+    #[cfg(feature = "training")]
+    Train(command::train::Args),
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -40,6 +42,8 @@ fn main() -> ExitCode {
         Command::Cell(args) => command::cell::run(args),
         Command::Run(args) => command::run::run(args),
         Command::Reproduce(args) => command::reproduce::run(args),
+        #[cfg(feature = "training")]
+        Command::Train(args) => command::train::run(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

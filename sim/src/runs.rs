@@ -3,7 +3,6 @@
 use crate::results::FlowResults;
 use crate::scenario::{Scenario, ScenarioError};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -60,22 +59,21 @@ pub fn cpu_time() -> Option<Duration> {
     Some(Duration::from_millis(10 * ticks.iter().sum::<u64>()))
 }
 
-/// Runs the jobs on `workers` threads and keeps of each what `keep` makes of its flows, in the order of the jobs.
-pub fn run_all<T: Send>(
-    jobs: &[Job<'_>],
-    workers: usize,
-    progress: impl Fn(Duration) + Sync,
-    keep: impl Fn(usize, Vec<FlowResults>) -> T + Sync,
-) -> Result<Vec<T>, ScenarioError> {
-    let next = AtomicUsize::new(0);
+/// Does `work` with every item on `threads` threads; what comes of them is in the order of the items.
+pub fn in_parallel<I: Send, T: Send>(
+    items: Vec<I>,
+    threads: usize,
+    work: impl Fn(I) -> T + Sync,
+) -> Vec<T> {
+    let threads = threads.clamp(1, items.len().max(1));
+    let items = Mutex::new(items.into_iter().enumerate());
     let results = Mutex::new(Vec::new());
+    let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
     std::thread::scope(|scope| {
-        for _ in 0..workers.clamp(1, jobs.len().max(1)) {
+        for _ in 0..threads {
             scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(index) else { return };
-                    let result = job.run(&progress).map(|flows| keep(index, flows));
+                while let Some((index, item)) = next() {
+                    let result = work(item);
                     let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
                     results.push((index, result));
                 }
@@ -85,4 +83,17 @@ pub fn run_all<T: Send>(
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by_key(|(index, _)| *index);
     results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Runs the jobs on `workers` threads and keeps of each what `keep` makes of its flows, in the order of the jobs.
+pub fn run_all<T: Send>(
+    jobs: &[Job<'_>],
+    workers: usize,
+    progress: impl Fn(Duration) + Sync,
+    keep: impl Fn(usize, Vec<FlowResults>) -> T + Sync,
+) -> Result<Vec<T>, ScenarioError> {
+    let run = |(index, job): (usize, &Job<'_>)| Ok(keep(index, job.run(&progress)?));
+    in_parallel(jobs.iter().enumerate().collect(), workers, run)
+        .into_iter()
+        .collect()
 }

@@ -3,6 +3,8 @@
 pub mod cell;
 pub mod reproduce;
 pub mod run;
+#[cfg(feature = "training")]
+pub mod train;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Duration;

@@ -359,6 +359,19 @@ impl Flow {
         }
     }
 
+    /// Puts another controller in the place of a guided flow's; the rate goes on from where the new one starts.
+    pub(super) fn set_controller(&mut self, new: Box<dyn Controller>) {
+        if let Sender::Paced {
+            pacer,
+            guide: Some(guide),
+            ..
+        } = &mut self.sender
+        {
+            pacer.set_rate(self.start, guide.bounds.clamp(new.rate_bps()));
+            guide.controller = new;
+        }
+    }
+
     /// Ends a control interval of a guided flow.
     pub(super) fn decide(
         &mut self,

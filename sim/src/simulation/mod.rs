@@ -21,6 +21,7 @@ use crate::rlc::{Fate, Packet};
 use crate::tcp::Acknowledgement;
 use control::Controlled;
 use flow::{Emission, Flow};
+use policies::controller::Controller;
 use policies::model::Inference;
 use std::time::Duration;
 pub use ue::InCell;
@@ -96,6 +97,13 @@ impl Simulation {
     /// What learned policies ask.
     pub fn set_model(&mut self, model: Box<dyn Inference>) {
         self.controlled.set_model(model);
+    }
+
+    /// Puts another controller in the place of a guided flow's, before the simulation starts.
+    pub fn set_controller(&mut self, flow: usize, controller: Box<dyn Controller>) {
+        if let Some(flow) = self.flows.get_mut(flow) {
+            flow.set_controller(controller);
+        }
     }
 
     /// What the flows achieved.
