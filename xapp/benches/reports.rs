@@ -1,18 +1,18 @@
-//! CPU time of the way from E2AP octets to measurements: 20 UEs that MAC and RLC report every millisecond. One
-//! iteration is one millisecond of a cell; 5 % of a core would be 50 µs.
+//! CPU time of the way from E2AP octets to measurements: 20 UEs that MAC and RLC report every millisecond, and PDCP
+//! every 500. One iteration is one millisecond of a cell; 5 % of a core would be 50 µs.
 
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use e2sm::e2ap::{Pdu, RicIndication, RicIndicationType, RicRequestId, Version, decode, encode};
-use e2sm::flexric::{MacUe, RlcBearer, Stats};
+use e2sm::flexric::{MacUe, PdcpBearer, RlcBearer, Stats};
 use xapp::measure::{CellConfig, NodeMeasurements};
 use xapp::ran::ServiceModel;
 
 const UES: u32 = 20;
 
 /// The indications of one millisecond.
-fn indications(ms: u32) -> [(ServiceModel, Vec<u8>); 2] {
+fn indications(ms: u32) -> Vec<(ServiceModel, Vec<u8>)> {
     let tstamp_us = 1_700_000_000_000_000 + i64::from(ms) * 1000;
     let ues = 1..=UES;
     let mac = ues.clone().map(|rnti| MacUe {
@@ -25,11 +25,12 @@ fn indications(ms: u32) -> [(ServiceModel, Vec<u8>); 2] {
         slot: (ms % 10 * 2) as u16,
         ..MacUe::default()
     });
-    let rlc = ues.map(|rnti| RlcBearer {
+    let rlc = ues.clone().map(|rnti| RlcBearer {
         rnti,
         rbid: 1,
         txsdu_bytes: u64::from(ms) * 690,
         rxsdu_bytes: u64::from(ms) * 690 + 5000,
+        rxsdu_pkts: ms,
         txbuf_occ_bytes: 5000,
         txsdu_wt_us: 2000,
         ..RlcBearer::default()
@@ -42,10 +43,24 @@ fn indications(ms: u32) -> [(ServiceModel, Vec<u8>); 2] {
         records: rlc.collect(),
         tstamp_us: tstamp_us + 100,
     };
-    [
+    let mut indications = vec![
         (ServiceModel::Mac, pdu(142, mac.encode())),
         (ServiceModel::Rlc, pdu(143, rlc.encode())),
-    ]
+    ];
+    if ms.is_multiple_of(500) {
+        let bearers = ues.map(|rnti| PdcpBearer {
+            rnti,
+            rbid: 1,
+            txpdu_pkts: ms,
+            ..PdcpBearer::default()
+        });
+        let pdcp = Stats {
+            records: bearers.collect(),
+            tstamp_us: tstamp_us + 200,
+        };
+        indications.push((ServiceModel::Pdcp, pdu(144, pdcp.encode())));
+    }
+    indications
 }
 
 fn pdu(ran_function: u16, message: Vec<u8>) -> Vec<u8> {

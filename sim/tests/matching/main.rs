@@ -6,6 +6,9 @@ mod traffic;
 use bench::{Bench, Figures};
 use traffic::Kind;
 
+/// The thresholds were tuned on lower ones.
+const FIRST_SEED: u64 = 101;
+
 /// Sixteen UEs whose flows are known, and more whose traffic is that of others.
 fn realistic(seed: u64) -> Bench {
     let mut bench = Bench::new(seed);
@@ -26,7 +29,7 @@ fn realistic(seed: u64) -> Bench {
 #[test]
 fn flows_of_a_busy_cell_are_bound_to_their_ues() {
     let mut all = Figures::default();
-    for seed in 101..=124 {
+    for seed in (FIRST_SEED..).take(24) {
         let figures = realistic(seed).run(40.0);
         println!("seed {seed}: {figures}");
         all.add(&figures);
@@ -39,7 +42,7 @@ fn flows_of_a_busy_cell_are_bound_to_their_ues() {
 /// Four UEs get the same constant rate from the same instant on: nothing tells them apart, and none is bound.
 #[test]
 fn equal_flows_stay_unbound() {
-    for seed in 101..=104 {
+    for seed in (FIRST_SEED..).take(4) {
         let mut bench = realistic(seed);
         let equal: Vec<_> = (0..4)
             .map(|_| bench.flow(Kind::Constant { begin: 3.0 }))
@@ -57,7 +60,7 @@ fn equal_flows_stay_unbound() {
 #[test]
 fn equal_flows_are_told_apart_by_dithering() {
     let mut all = Figures::default();
-    for seed in 101..=112 {
+    for seed in (FIRST_SEED..).take(12) {
         let mut bench = realistic(seed);
         for _ in 0..4 {
             bench.flow(Kind::Dithered { begin: 3.0 });
