@@ -1,7 +1,7 @@
 //! The wiring: RAN link → cells → guidance → gRPC, and the services of operators beside it.
 
+use crate::cell::dispatch;
 use crate::cell::task::Context;
-use crate::cell::{Settings, dispatch};
 use crate::config::{self, Config};
 use crate::guidance::{hub::Hub, matching::Matching, registry::Registry, service::Guidance};
 use crate::operate::experiment::{Experiments, service::ExperimentApi};
@@ -185,8 +185,7 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
     let registry = Registry::new(&config);
     let (hub, hub_handle) = Hub::new(registry, metrics.clone(), matching_handle.clone());
     let context = Context {
-        settings: Settings::from(&config),
-        cell: config.measured(),
+        config: Arc::new(config.clone()),
         start,
         store: store.clone(),
         metrics: metrics.clone(),

@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use xapp::config::{self, Binding, Config, Origin};
+use xapp::config::{self, Binding, Config, Node, Origin};
+use xapp::measure::KpmDialect;
 
 const EXAMPLE: &str = include_str!("../cantor.example.toml");
 
@@ -37,7 +38,17 @@ fn the_example_holds_the_defaults_and_names_every_key() {
             );
         }
     }
-    // The table of bindings is empty by default: its keys stand in the example as comments.
+    // These tables are empty by default: their keys stand in the example as comments.
+    let node = Node {
+        id: "n".into(),
+        carrier_prbs: Some(1),
+        numerology: Some(1),
+        downlink_share: Some(1.0),
+        learn_downlink_share: Some(true),
+        lost_after_ms: Some(1),
+        kpm_dialect: Some(KpmDialect::Auto),
+        target_factor: Some(1.0),
+    };
     let binding = Binding {
         ip: [10, 45, 0, 2].into(),
         node: "n".into(),
@@ -46,12 +57,28 @@ fn the_example_holds_the_defaults_and_names_every_key() {
         ran_ue_id: Some(1),
         gnb_teid: Some(1),
     };
-    for key in toml::Table::try_from(binding).unwrap().keys() {
+    let keys = |table: toml::Table| table.keys().cloned().collect::<Vec<_>>();
+    let node = keys(toml::Table::try_from(node).unwrap());
+    let binding = keys(toml::Table::try_from(binding).unwrap());
+    for key in node.into_iter().chain(binding) {
         assert!(
             EXAMPLE.contains(&format!("\n# {key} = ")),
-            "cantor.example.toml does not mention binding.{key}"
+            "cantor.example.toml does not mention {key}"
         );
     }
+}
+
+#[test]
+fn a_node_may_differ_in_its_cell_and_its_target() {
+    let text = "[cell]\ncarrier_prbs = 273\n[control]\ntarget_factor = 0.7\n\
+        [[node]]\nid = \"gnb:1\"\ndownlink_share = 1.0\ntarget_factor = 0.8\n";
+    let config = load(text, &[]).unwrap().config;
+    let (there, elsewhere) = (config.of_node("gnb:1"), config.of_node("gnb:2"));
+    assert_eq!(there.cell.downlink_share, 1.0);
+    assert_eq!(there.cell.carrier_prbs, 273);
+    assert_eq!(there.control.target_factor, 0.8);
+    assert_eq!(elsewhere, config);
+    assert_eq!(elsewhere.control.target_factor, 0.7);
 }
 
 #[test]
@@ -97,7 +124,17 @@ fn errors_name_source_and_key_and_say_what_to_write() {
         &'static [(&'static str, &'static str)],
         &'static str,
     );
-    let cases: [Case; 14] = [
+    let cases: [Case; 16] = [
+        (
+            "[[node]]\nid = \"gnb:1\"\ncarrier_prbs = 300\n",
+            &[],
+            "cantor.toml: `node`: gnb:1: cell.carrier_prbs: 300 is not within 1 to 275",
+        ),
+        (
+            "[[node]]\ncarrier_prbs = 51\n",
+            &[],
+            "cantor.toml: `node`: a table has no id: give the E2 node, as `cantor top` names it",
+        ),
         (
             "[grpc]\nlisten_on = \"127.0.0.1:1\"\n",
             &[],

@@ -4,6 +4,7 @@ use super::arm::EdgeMeasured;
 use super::core::{Cell, Settings};
 use super::flow::{DecisionRecord, micros};
 use super::view::{FlowRule, NodeInfo, SliceView, View};
+use crate::config::Config;
 use crate::guidance::FlowKey;
 use crate::guidance::hub::{HubHandle, Message, Notice};
 use crate::guidance::matching::MatchingHandle;
@@ -30,10 +31,8 @@ const COMMANDS: usize = 256;
 /// What all cells share.
 #[derive(Clone, Debug)]
 pub struct Context {
-    /// How cells decide.
-    pub settings: Settings,
-    /// What is known of every cell.
-    pub cell: measure::CellConfig,
+    /// All settings; those of a cell may differ.
+    pub config: Arc<Config>,
     /// Zero of the monotonic clock.
     pub start: Instant,
     /// Where decisions are kept.
@@ -135,6 +134,9 @@ pub struct Task {
     node: NodeId,
     core: Cell,
     measurements: NodeMeasurements,
+    settings: Settings,
+    /// What is known of the cell.
+    cell: measure::CellConfig,
     context: Context,
     info: NodeInfo,
     connected: bool,
@@ -161,9 +163,13 @@ impl Task {
     pub fn new(node: NodeId, context: Context) -> (Self, CellHandle) {
         let (command_sender, commands) = mpsc::channel(COMMANDS);
         let (indication_sender, indications) = mpsc::channel(INDICATIONS);
+        let config = context.config.of_node(&node.0);
+        let (settings, cell) = (Settings::from(&config), config.measured());
         let task = Self {
-            core: Cell::new(node.clone(), context.settings.clone()),
-            measurements: NodeMeasurements::new(context.cell.clone()),
+            core: Cell::new(node.clone(), settings.clone()),
+            measurements: NodeMeasurements::new(cell.clone()),
+            settings,
+            cell,
             node: node.clone(),
             context,
             info: NodeInfo::default(),
@@ -242,7 +248,7 @@ impl Task {
                 let rate_bps = flow
                     .current_rate_bps
                     .or_else(|| Some(last.as_ref()?.decision.rate_bps))
-                    .unwrap_or(self.context.settings.gain.initial_bps);
+                    .unwrap_or(self.settings.gain.initial_bps);
                 let last_sequence = last.map_or(0, |decision| decision.sequence);
                 let now = self.now();
                 self.core.bind(flow, rate_bps, last_sequence, now);
@@ -282,7 +288,7 @@ impl Task {
         self.used_prbs = 0.0;
         self.names.clear();
         // Counters start again with the node's next connection.
-        self.measurements = NodeMeasurements::new(self.context.cell.clone());
+        self.measurements = NodeMeasurements::new(self.cell.clone());
         self.counted = Counted {
             quarantined: 0,
             ..std::mem::take(&mut self.counted)
@@ -425,7 +431,7 @@ impl Task {
 
     fn post(&self, outbox: &Outbox, now: Instant, records: &[DecisionRecord]) {
         let metrics = &self.context.metrics;
-        let valid_for = self.context.settings.valid_for;
+        let valid_for = self.settings.valid_for;
         let batch = records.iter().map(|record| {
             metrics.decision(record.policy, record.report_age);
             (record.flow.flow.clone(), record.guidance(valid_for))

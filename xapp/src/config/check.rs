@@ -12,7 +12,27 @@ impl Config {
         self.ran_complaint()
             .or_else(|| self.control_complaint())
             .or_else(|| self.service_complaint())
+            .or_else(|| self.node_complaint())
             .or_else(|| binding_complaint(&self.binding))
+    }
+
+    /// The settings by themselves are sound: what is wrong at a node is its table's.
+    fn node_complaint(&self) -> Option<Complaint> {
+        let mut ids = HashSet::new();
+        self.node.iter().find_map(|node| {
+            let id = node.id.as_str();
+            let text = if id.is_empty() {
+                "a table has no id: give the E2 node, as `cantor top` names it".into()
+            } else if !ids.insert(id) {
+                format!("{id} has two tables")
+            } else {
+                let there = self.of_node(id);
+                let complaint = there.ran_complaint().or_else(|| there.control_complaint());
+                let (key, text) = complaint?;
+                format!("{id}: {key}: {text}")
+            };
+            Some(("node", text))
+        })
     }
 
     fn ran_complaint(&self) -> Option<Complaint> {

@@ -243,7 +243,7 @@ fn nearest(key: &str, known: impl Iterator<Item = String>) -> Option<String> {
         .map(|(_, name)| name)
 }
 
-/// Dotted keys and values of all sections. `binding` is one key.
+/// Dotted keys and values of all sections. `node` and `binding` are one key each.
 fn leaves(table: &Table) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     for (section, value) in table {

@@ -39,6 +39,8 @@ pub struct Config {
     pub http: Http,
     /// Finding the UE of an address by its traffic.
     pub matching: Matching,
+    /// Cells that differ from `cell`.
+    pub node: Vec<Node>,
     /// Static table: which UE has which IP address.
     pub binding: Vec<Binding>,
 }
@@ -238,6 +240,35 @@ pub struct Binding {
     pub gnb_teid: Option<u32>,
 }
 
+/// What is otherwise at one E2 node: of `cell`, and the target.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Node {
+    /// E2 node, as Cantor names it.
+    pub id: String,
+    /// As `cell.carrier_prbs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub carrier_prbs: Option<u32>,
+    /// As `cell.numerology`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub numerology: Option<u8>,
+    /// As `cell.downlink_share`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub downlink_share: Option<f64>,
+    /// As `cell.learn_downlink_share`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learn_downlink_share: Option<bool>,
+    /// As `cell.lost_after_ms`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost_after_ms: Option<u32>,
+    /// As `cell.kpm_dialect`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kpm_dialect: Option<KpmDialect>,
+    /// As `control.target_factor`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_factor: Option<f64>,
+}
+
 impl Default for Xapp {
     fn default() -> Self {
         Self {
@@ -435,6 +466,26 @@ impl Control {
 }
 
 impl Config {
+    /// The settings as they are at this E2 node.
+    pub fn of_node(&self, id: &str) -> Self {
+        let mut config = self.clone();
+        if let Some(node) = self.node.iter().find(|node| node.id == id) {
+            let (cell, target_factor) = (&mut config.cell, &mut config.control.target_factor);
+            *target_factor = node.target_factor.unwrap_or(*target_factor);
+            *cell = Cell {
+                carrier_prbs: node.carrier_prbs.unwrap_or(cell.carrier_prbs),
+                numerology: node.numerology.unwrap_or(cell.numerology),
+                downlink_share: node.downlink_share.unwrap_or(cell.downlink_share),
+                learn_downlink_share: node
+                    .learn_downlink_share
+                    .unwrap_or(cell.learn_downlink_share),
+                lost_after_ms: node.lost_after_ms.unwrap_or(cell.lost_after_ms),
+                kpm_dialect: node.kpm_dialect.unwrap_or(cell.kpm_dialect),
+            };
+        }
+        config
+    }
+
     /// Cells as the measurements of Cantor's own subscriptions need them.
     pub fn measured(&self) -> CellConfig {
         CellConfig {

@@ -65,8 +65,8 @@ impl Stream {
         begin: Duration,
         period_ms: Option<u32>,
     ) -> Self {
-        let config = &options.config;
-        let mut settings = Settings::from(config);
+        let config = options.config.of_node(&node);
+        let mut settings = Settings::from(&config);
         if let Some(period) = period_ms {
             // Slower reports than intervals: an interval lasts until there is one.
             settings.report_period = Duration::from_millis(period.into());
