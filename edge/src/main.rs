@@ -12,7 +12,7 @@ async fn main() -> ExitCode {
     match cli::run(args).await {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("cantor-edge: {error:#}");
+            cli::print::status(format_args!("cantor-edge: {error:#}"));
             ExitCode::FAILURE
         }
     }

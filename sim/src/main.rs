@@ -10,7 +10,7 @@ use tracing_subscriber::EnvFilter;
 
 /// A 5G cell in software.
 #[derive(Parser)]
-#[command(name = "cantor-sim", version, arg_required_else_help = true)]
+#[command(name = "cantor-sim", version, arg_required_else_help = true, after_help = command::EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -34,7 +34,6 @@ enum LogFormat {
     Json,
 }
 
-/// Exit codes: 0 for an orderly end, 1 for a failure while running, 2 for a wrong command line or configuration.
 fn main() -> ExitCode {
     let cli = Cli::parse();
     start_logs(cli.log_format);
@@ -48,7 +47,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("cantor-sim: {:#}", failure.error);
+            command::status(format_args!("cantor-sim: {:#}", failure.error));
             ExitCode::from(failure.code)
         }
     }
@@ -58,6 +57,8 @@ fn start_logs(format: LogFormat) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     let logs = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        // It would say so on standard error, where it cannot write.
+        .log_internal_errors(false)
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
     match format {

@@ -180,3 +180,20 @@ fn figures_are_reproduced_by_name() {
     assert!(document.contains("| never / 5.0 |"), "{document}");
     assert!(folder.path().join("img/fig3a.svg").exists());
 }
+
+#[test]
+fn readers_that_have_seen_enough_are_no_failure() {
+    let unread = |arguments: &[&str]| {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = cantor_sim();
+        command.args(arguments).stdin(Stdio::null());
+        command.stdout(writer.try_clone().unwrap()).stderr(writer);
+        command.status().unwrap().code()
+    };
+    assert_eq!(unread(&["run", "--list"]), Some(0));
+    assert_eq!(unread(&["run", "no-such-scenario"]), Some(2));
+    // Its statistics have no reader any more: the cell ends.
+    let cell = ["cell", "--stats", "--ue", "127.0.0.1:0=127.0.0.1:9"];
+    assert_eq!(unread(&cell), Some(0));
+}

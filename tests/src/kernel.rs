@@ -1,12 +1,12 @@
 //! A kernel that has SCTP: this one, or one in User-Mode Linux.
 
-use std::io::Write as _;
-use std::process::Command;
+#[path = "../../transport/tests/kernel/inside.rs"]
+mod inside;
 
-/// Set for the test inside, so that it does not start another kernel.
-const INSIDE: &str = "CANTOR_INSIDE_SCTP_KERNEL";
+use inside::Kernel;
+
 /// Seconds that the tests inside may take.
-const LIMIT: &str = "900";
+const LIMIT: u32 = 900;
 
 /// Runs `body` if this kernel has SCTP, otherwise the test `name` of this executable inside User-Mode Linux.
 ///
@@ -15,42 +15,25 @@ const LIMIT: &str = "900";
 /// # Panics
 /// When the test inside fails, or there is no such kernel.
 pub fn with_sctp(name: &str, body: impl Future<Output = ()>) {
-    if transport::sctp_available() {
+    match Kernel::of(name) {
         // As #[tokio::test] does it.
-        tokio::runtime::Builder::new_current_thread()
+        Kernel::This => tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .expect("a runtime")
-            .block_on(body);
-        return;
+            .block_on(body),
+        Kernel::Another => {
+            let output = inside::run_inside(LIMIT, &["--exact", name, "--nocapture"]);
+            let (out, err) = (
+                String::from_utf8_lossy(&output.stdout),
+                String::from_utf8_lossy(&output.stderr),
+            );
+            println!("{out}");
+            assert!(
+                output.status.success() && out.contains("1 passed"),
+                "{name} did not pass on a kernel with SCTP: {err}"
+            );
+        }
+        Kernel::None => {}
     }
-    assert!(
-        std::env::var_os(INSIDE).is_none(),
-        "the kernel of tests/with-sctp has no SCTP"
-    );
-    if std::env::var("CANTOR_SKIP_SCTP").is_ok_and(|value| value == "1") {
-        // Past the test harness, which keeps what passing tests print.
-        let _ = writeln!(
-            std::io::stderr(),
-            "{name}: left out by CANTOR_SKIP_SCTP=1 (this kernel has no SCTP)"
-        );
-        return;
-    }
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/with-sctp");
-    let output = Command::new(script)
-        .args(["-t", LIMIT, "--"])
-        .arg(std::env::current_exe().expect("the path of this test"))
-        .args(["--exact", name, "--nocapture"])
-        .env(INSIDE, "1")
-        .output()
-        .unwrap_or_else(|error| panic!("{script} cannot be run: {error}"));
-    let (out, err) = (
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-    );
-    println!("{out}");
-    assert!(
-        output.status.success() && out.contains("1 passed"),
-        "{name} did not pass on a kernel with SCTP: {err}"
-    );
 }

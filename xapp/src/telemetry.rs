@@ -35,6 +35,8 @@ pub fn init_logs(format: LogFormat, filter: &str) -> Result<(), FilterError> {
     let colours = stderr.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        // It would say so on standard error, where it cannot write.
+        .log_internal_errors(false)
         .with_writer(std::io::stderr);
     // A second set-up (in-process runs, tests) keeps the first subscriber.
     let _ = match format {

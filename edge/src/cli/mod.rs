@@ -1,6 +1,6 @@
 //! Command line of `cantor-edge`.
 
-mod print;
+pub(crate) mod print;
 mod receive;
 mod send;
 
@@ -50,6 +50,8 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<ExitCode> {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("error"));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
+        // It would say so on standard error, where it cannot write.
+        .log_internal_errors(false)
         .with_writer(std::io::stderr)
         .with_ansi(print::colours(&std::io::stderr()))
         .init();

@@ -1,8 +1,23 @@
-//! Text for terminals.
+//! Text for terminals, and for pipes whose reader may have seen enough (`| head`): that is no failure.
 
 use edge::flow::DelaySummary;
 use edge::units;
-use std::io::IsTerminal;
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write as _};
+
+/// Writes results to standard output.
+pub(super) fn result(text: impl Display) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match write!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
+/// Writes a line to standard error, if it is open.
+pub(crate) fn status(text: impl Display) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
 
 /// Whether to colour what goes there: only terminals, and not when NO_COLOR asks for none.
 pub(super) fn colours(stream: &impl IsTerminal) -> bool {
@@ -39,6 +54,6 @@ pub(super) fn delay(delay: Option<&DelaySummary>) -> String {
 }
 
 /// A line of a summary.
-pub(super) fn line(name: &str, value: impl std::fmt::Display) {
-    println!("  {name:<14} {value}");
+pub(super) fn line(name: &str, value: impl Display) -> String {
+    format!("  {name:<14} {value}\n")
 }

@@ -14,7 +14,9 @@ use tokio_util::sync::CancellationToken;
 Examples:
   cantor-edge receive --listen 0.0.0.0:5201
   cantor-edge receive --listen 127.0.0.1:5201 --once --json
-  cantor-edge receive --listen 10.0.0.7:5201 --report-to 192.0.2.10:6000")]
+  cantor-edge receive --listen 10.0.0.7:5201 --report-to 192.0.2.10:6000
+
+Exit codes: 0 done; 1 failed; 2 wrong arguments; 5 no packet came.")]
 pub(super) struct Args {
     /// Local address.
     #[arg(long, value_name = "ADDRESS:PORT")]
@@ -44,7 +46,7 @@ pub(super) async fn run(args: Args, stop: CancellationToken) -> anyhow::Result<E
     })
     .await?;
     if !args.quiet {
-        eprintln!("* listening on {}", receiver.local_addr()?);
+        print::status(format_args!("* listening on {}", receiver.local_addr()?));
     }
     if let Some(limit) = args.seconds {
         let stop = stop.clone();
@@ -62,12 +64,15 @@ pub(super) async fn run(args: Args, stop: CancellationToken) -> anyhow::Result<E
         })
         .await?;
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&summary)?);
+        print::result(format_args!(
+            "{}\n",
+            serde_json::to_string_pretty(&summary)?
+        ))?;
     } else {
-        print_summary(&summary);
+        print::result(summary_text(&summary))?;
     }
     Ok(if summary.flows.iter().all(|flow| flow.packets == 0) {
-        eprintln!("cantor-edge: no packet came");
+        print::status(format_args!("cantor-edge: no packet came"));
         ExitCode::from(exit::NOTHING_RECEIVED)
     } else {
         ExitCode::SUCCESS
@@ -113,42 +118,45 @@ impl StatusLines {
                 units::micros(second.worst_p99_us as f64)
             )
         };
-        eprintln!(
+        print::status(format_args!(
             "{:016x}  received {:>11}  lost {:>5}  delay {delay}",
             sample.session,
             units::rate(second.bytes as f64 * 8.0),
             second.lost,
-        );
+        ));
         *second = Second::default();
     }
 }
 
-fn print_summary(summary: &ReceiverSummary) {
+fn summary_text(summary: &ReceiverSummary) -> String {
     let colour = print::colours(&std::io::stdout());
+    let mut text = String::new();
     for flow in &summary.flows {
         let title = format!("Received {:016x}", flow.session);
-        println!("{}", print::coloured(&title, print::BOLD, colour));
+        text += &print::coloured(&title, print::BOLD, colour);
+        text += "\n";
         let seconds = flow.duration_us as f64 / 1e6;
-        print::line(
+        text += &print::line(
             "packets",
             format!("{} ({} octets) in {seconds:.1} s", flow.packets, flow.bytes),
         );
-        print::line("goodput", units::rate(flow.goodput_bps));
-        print::line(
+        text += &print::line("goodput", units::rate(flow.goodput_bps));
+        text += &print::line(
             "lost",
             format!("{} ({:.2} %)", flow.lost, flow.loss_ratio * 100.0),
         );
-        print::line("reordered", flow.reordered);
-        print::line("duplicates", flow.duplicates);
-        print::line("one-way delay", print::delay(flow.delay.as_ref()));
+        text += &print::line("reordered", flow.reordered);
+        text += &print::line("duplicates", flow.duplicates);
+        text += &print::line("one-way delay", print::delay(flow.delay.as_ref()));
         if !flow.ended {
-            print::line("", "the sender did not say that it had finished");
+            text += &print::line("", "the sender did not say that it had finished");
         }
     }
     if summary.ignored_packets > 0 {
-        println!(
-            "{} packets were none of a test flow",
+        text += &format!(
+            "{} packets were none of a test flow\n",
             summary.ignored_packets
         );
     }
+    text
 }

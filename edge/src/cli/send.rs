@@ -21,7 +21,9 @@ use tokio_util::sync::CancellationToken;
 Examples:
   cantor-edge send --to 10.0.0.7:5201 --rate 40M --seconds 10
   cantor-edge send --to 10.0.0.7:5201 --xapp http://ric:50051 --edge-id edge-1 --flow video-7 --ue-ip 10.0.0.7
-  cantor-edge send --to 127.0.0.1:6001 --xapp http://127.0.0.1:50051 --flow f1 --c-rnti 0xf0db --json")]
+  cantor-edge send --to 127.0.0.1:6001 --xapp http://127.0.0.1:50051 --flow f1 --c-rnti 0xf0db --json
+
+Exit codes: 0 done; 1 failed; 2 wrong arguments; 3 the xApp refused the flow; 4 no guidance came.")]
 #[command(group = ArgGroup::new("rule").required(true).args(["rate", "xapp"]))]
 #[command(group = ArgGroup::new("ue").args(["ue_ip", "c_rnti"]))]
 pub(super) struct Args {
@@ -127,17 +129,23 @@ pub(super) async fn run(args: Args, stop: CancellationToken) -> anyhow::Result<E
         .await?;
     let status = status.map(|s| s.borrow().clone());
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&summary)?);
+        print::result(format_args!(
+            "{}\n",
+            serde_json::to_string_pretty(&summary)?
+        ))?;
     } else {
-        print_summary(&summary, args.xapp.is_some());
+        print::result(summary_text(&summary, args.xapp.is_some()))?;
     }
     Ok(match status {
         Some(status) if status.state == Registration::Refused => {
-            eprintln!("cantor-edge: the xApp refused the flow: {}", status.detail);
+            print::status(format_args!(
+                "cantor-edge: the xApp refused the flow: {}",
+                status.detail
+            ));
             ExitCode::from(exit::REFUSED)
         }
         Some(_) if summary.guidance_accepted == 0 => {
-            eprintln!("cantor-edge: no guidance came");
+            print::status(format_args!("cantor-edge: no guidance came"));
             ExitCode::from(exit::UNGUIDED)
         }
         _ => ExitCode::SUCCESS,
@@ -208,7 +216,7 @@ async fn tell(
             }) => format!("{from} -> {to} at {}", units::rate(rate_bps)),
         };
         if !quiet {
-            eprintln!("* {text}");
+            print::status(format_args!("* {text}"));
         }
     }
 }
@@ -252,13 +260,13 @@ impl StatusLines {
         let delay = sample
             .delay_mean_us
             .map_or_else(|| "-".to_owned(), |mean| units::micros(f64::from(mean)));
-        eprintln!(
+        print::status(format_args!(
             "{:6.1} s  {phase}  rate {:>11}  sent {:>11}  received {:>11}  delay {delay:>8}{prbs}",
             self.seconds,
             units::rate(self.rate_bps / 10.0),
             units::rate(self.sent_bytes as f64 * 8.0),
             units::rate(self.acknowledged_bytes as f64 * 8.0),
-        );
+        ));
         *self = Self {
             seconds: self.seconds,
             ..Self::default()
@@ -266,18 +274,18 @@ impl StatusLines {
     }
 }
 
-fn print_summary(summary: &SenderSummary, guided: bool) {
+fn summary_text(summary: &SenderSummary, guided: bool) -> String {
     let colour = print::colours(&std::io::stdout());
-    println!("{}", print::coloured("Sent", print::BOLD, colour));
+    let mut text = print::coloured("Sent", print::BOLD, colour) + "\n";
     let seconds = summary.duration_us as f64 / 1e6;
-    print::line(
+    text += &print::line(
         "packets",
         format!(
             "{} ({} octets) in {seconds:.1} s",
             summary.packets, summary.bytes
         ),
     );
-    print::line(
+    text += &print::line(
         "rate",
         format!(
             "{} sent, {} allowed",
@@ -286,10 +294,10 @@ fn print_summary(summary: &SenderSummary, guided: bool) {
         ),
     );
     if summary.reports == 0 {
-        print::line("receiver", "sent no report");
+        text += &print::line("receiver", "sent no report");
     } else {
         let delay = summary.delay_mean_us.map_or("-".into(), units::micros);
-        print::line(
+        text += &print::line(
             "received",
             format!(
                 "{} octets; {} packets lost, {} reordered; one-way delay {delay} in the mean",
@@ -304,8 +312,8 @@ fn print_summary(summary: &SenderSummary, guided: bool) {
             .iter()
             .map(|(phase, us)| format!("{phase} {:.0} %", *us as f64 * 100.0 / total.max(1) as f64))
             .collect();
-        print::line("ruled", shares.join(", "));
-        print::line(
+        text += &print::line("ruled", shares.join(", "));
+        text += &print::line(
             "guidance",
             format!(
                 "{} applied, {} dropped as old or invalid",
@@ -313,6 +321,7 @@ fn print_summary(summary: &SenderSummary, guided: bool) {
             ),
         );
     }
+    text
 }
 
 fn parse_rnti(text: &str) -> Result<u16, String> {

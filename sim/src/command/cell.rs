@@ -43,11 +43,11 @@ Examples:
       [e2]
       address = \"sctp://127.0.0.1:36421\"
 
-Exit codes: 0 orderly end (SIGTERM, ctrl-c, --seconds), 1 failure while running, 2 wrong command line or configuration.";
+SIGTERM, ctrl-c and --seconds end it in order.";
 
 /// Run a cell by the wall clock: relays UDP packets through its queues and reports to a RIC over E2
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = super::after_help(EXAMPLES))]
 pub struct Args {
     /// Configuration file (TOML)
     #[arg(long, value_name = "FILE")]
@@ -123,8 +123,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let config = configuration(&args).map_err(Failure::usage)?;
     if args.print_config {
         let text = toml::to_string(&config.cell).map_err(Failure::running)?;
-        print!("{text}");
-        return Ok(());
+        return super::print(text);
     }
     let runtime = tokio::runtime::Runtime::new()
         .context("cannot start the async runtime")
@@ -208,7 +207,7 @@ async fn live(config: LiveConfig, args: &Args) -> Result<(), Failure> {
             _ => Failure::usage(error),
         })?;
     for (index, address) in cell.ingress().iter().enumerate() {
-        println!("relay {index}: send to {address}");
+        super::print(format_args!("relay {index}: send to {address}\n"))?;
     }
     let end = async {
         match args.seconds {
@@ -225,8 +224,10 @@ async fn live(config: LiveConfig, args: &Args) -> Result<(), Failure> {
         seconds.tick().await;
         loop {
             seconds.tick().await;
-            if let Ok(line) = serde_json::to_string(&*stats.borrow()) {
-                println!("{line}");
+            let line = serde_json::to_string(&*stats.borrow());
+            // Whoever read them has seen enough: then the cell ends.
+            if line.is_ok_and(|line| super::write(format_args!("{line}\n")).is_err()) {
+                break;
             }
         }
     };

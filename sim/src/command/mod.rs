@@ -7,7 +7,17 @@ pub mod run;
 pub mod train;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use std::fmt::Display;
+use std::io::{self, Write as _};
 use std::time::Duration;
+
+/// What the help texts end with.
+pub const EXIT_CODES: &str = "\
+Exit codes: 0 orderly end, 1 failure while running, 2 wrong command line, configuration or scenario.";
+
+fn after_help(examples: &str) -> String {
+    format!("{examples}\n\n{EXIT_CODES}")
+}
 
 /// Why a command failed, and its exit code.
 pub struct Failure {
@@ -33,6 +43,24 @@ impl Failure {
             code: 1,
         }
     }
+}
+
+/// Writes results to standard output. A reader that has seen enough (`| head`) is no failure.
+fn print(text: impl Display) -> Result<(), Failure> {
+    match write(text) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written.map_err(Failure::running),
+    }
+}
+
+fn write(text: impl Display) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    write!(out, "{text}").and_then(|()| out.flush())
+}
+
+/// Writes a line to standard error, if it is open.
+pub fn status(text: impl Display) {
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// A progress bar over virtual time; it advances in milliseconds.

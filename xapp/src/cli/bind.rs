@@ -23,7 +23,7 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Say which UE an IP address belongs to, or list what is known
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = super::after_help(EXAMPLES))]
 #[command(group = ArgGroup::new("what").required(true).args(["c_rnti", "amf_ue_ngap_id", "ran_ue_id", "gnb_teid", "remove", "list"]))]
 pub struct Args {
     /// IP address of the UE
@@ -89,8 +89,9 @@ impl Args {
                 let ip_address = address.to_string();
                 let request = UnbindRequest { ip_address };
                 client.unbind(request).await.map_err(plain)?;
-                println!("{address} is not bound any more");
-                Ok(())
+                Ok(super::print(format_args!(
+                    "{address} is not bound any more\n"
+                ))?)
             }
             Some(address) => {
                 let ue = self
@@ -110,8 +111,9 @@ impl Args {
                     binding: Some(binding),
                 };
                 client.bind(request).await.map_err(plain)?;
-                println!("{address} is bound to {text}");
-                Ok(())
+                Ok(super::print(format_args!(
+                    "{address} is bound to {text}\n"
+                ))?)
             }
         }
     }
@@ -120,7 +122,8 @@ impl Args {
 async fn list(client: &mut OperationsServiceClient<Channel>) -> anyhow::Result<()> {
     let answer = client.list_bindings(ListBindingsRequest {}).await;
     let bindings = answer.map_err(plain)?.into_inner().bindings;
-    println!("{:<40} {:<24} {:<14} NODE", "ADDRESS", "UE", "BOUND BY");
+    let (address, ue, by) = ("ADDRESS", "UE", "BOUND BY");
+    let mut table = format!("{address:<40} {ue:<24} {by:<14} NODE\n");
     for binding in bindings {
         let by = match binding.confidence {
             Some(confidence) => format!("{} {:.0} %", binding.source, confidence * 100.0),
@@ -132,9 +135,10 @@ async fn list(client: &mut OperationsServiceClient<Channel>) -> anyhow::Result<(
             &binding.node
         };
         let ue = ue_text(&binding);
-        println!("{:<40} {ue:<24} {by:<14} {node}", binding.ip_address);
+        let address = &binding.ip_address;
+        table += &format!("{address:<40} {ue:<24} {by:<14} {node}\n");
     }
-    Ok(())
+    Ok(super::print(table)?)
 }
 
 fn ue_text(binding: &Binding) -> String {

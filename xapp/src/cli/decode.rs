@@ -30,7 +30,7 @@ named with its place, octet offset and IE path, and the rest goes on; the exit c
 
 /// Print E2AP, E42 and service-model octets in readable form
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = super::after_help(EXAMPLES))]
 pub struct Args {
     /// Files, hex digits, or - for standard input
     #[arg(required = true, value_name = "FILE|HEX|-")]
@@ -160,10 +160,10 @@ impl Args {
             }
         }
         for (what, count) in capture.skipped() {
-            eprintln!("cantor: passed over {count} packets: {what}");
+            super::tell(format_args!("cantor: passed over {count} packets: {what}"));
         }
         if all == 0 {
-            eprintln!("cantor: no PDU in the input");
+            super::tell(format_args!("cantor: no PDU in the input"));
         }
         Ok((failed, all))
     }

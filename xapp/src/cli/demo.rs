@@ -1,5 +1,6 @@
 //! `cantor demo`: the whole loop on loopback.
 
+use super::UsageError;
 use crate::demo::{self, Options, Progress, Transport};
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -20,7 +21,7 @@ one, the xApp, two edge flows. It needs no network, no privileges and no configu
 
 /// Show the whole loop on loopback: guided flows against unguided ones
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = super::after_help(EXAMPLES))]
 pub struct Args {
     /// Length of each of the two runs
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(3..=3600))]
@@ -49,6 +50,12 @@ pub struct Args {
 
 impl Args {
     pub(super) fn execute(self) -> anyhow::Result<()> {
+        if self.transport == Transport::Sctp && !transport::sctp_available() {
+            return Err(UsageError(
+                "--transport sctp: this kernel has no SCTP; load it (modprobe sctp), or leave the option out for TCP".into(),
+            )
+            .into());
+        }
         let options = Options {
             length: Duration::from_secs(self.seconds),
             transport: self.transport,
@@ -89,7 +96,7 @@ impl Args {
 fn write_report(folder: &Path, html: &str) -> anyhow::Result<()> {
     let file = folder.join("index.html");
     std::fs::write(&file, html).with_context(|| format!("cannot write {}", file.display()))?;
-    eprintln!("\nreport: {}", file.display());
+    super::tell(format_args!("\nreport: {}", file.display()));
     Ok(())
 }
 
@@ -138,7 +145,11 @@ impl Display {
         let step = progress.elapsed.as_secs() / LINE_EVERY;
         if self.said != Some((progress.guided, step)) {
             self.said = Some((progress.guided, step));
-            eprintln!("{name} {}: {}", clock(progress), line(progress));
+            super::tell(format_args!(
+                "{name} {}: {}",
+                clock(progress),
+                line(progress)
+            ));
         }
     }
 

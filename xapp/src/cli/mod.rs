@@ -23,6 +23,11 @@ Exit codes:
   1  failure: the reason is on stderr
   2  wrong usage or configuration: nothing was started";
 
+/// What a subcommand's help ends with.
+fn after_help(examples: &str) -> String {
+    format!("{examples}\n\n{EXIT_CODES}")
+}
+
 /// Rate guidance for downlink flows from O-RAN E2 measurements.
 #[derive(Debug, Parser)]
 #[command(name = "cantor", version, after_help = EXIT_CODES)]
@@ -72,7 +77,7 @@ impl Cli {
         match result {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                eprintln!("cantor: {error:#}");
+                tell(format_args!("cantor: {error:#}"));
                 exit_code(&error)
             }
         }
@@ -117,6 +122,11 @@ fn print(text: impl Display) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written,
     }
+}
+
+/// Writes a line to standard error, if it is open.
+fn tell(text: impl Display) {
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// Runtime for the commands that speak to networks.

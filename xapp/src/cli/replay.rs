@@ -29,7 +29,7 @@ which data really arrived, so that each line is one step of the law from what wa
 
 /// Show what would have been guided in a recorded session
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = super::after_help(EXAMPLES))]
 pub struct Args {
     /// Packet capture (pcap, pcapng) or recorder's stream (.e2.jsonl), also gzipped; - for standard input
     #[arg(value_name = "FILE|-")]
@@ -200,15 +200,17 @@ impl Args {
             }
             if let Err(error) = result {
                 failed += 1;
-                eprintln!("cantor: {error}");
+                super::tell(format_args!("cantor: {error}"));
             }
         }
         for (what, count) in capture.skipped() {
-            eprintln!("cantor: passed over {count} packets: {what}");
+            super::tell(format_args!("cantor: passed over {count} packets: {what}"));
         }
         let summaries = replay.summaries();
         if summaries.is_empty() {
-            eprintln!("cantor: no indication of KPM, MAC or RLC in the recording");
+            super::tell(format_args!(
+                "cantor: no indication of KPM, MAC or RLC in the recording"
+            ));
         }
         summaries
             .iter()

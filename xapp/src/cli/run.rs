@@ -16,7 +16,7 @@ CANTOR_<SECTION>__<KEY> overrides the key of that section; lists are written as 
 
 /// Run the xApp: E2 in, rate guidance out
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = super::after_help(EXAMPLES))]
 pub struct Args {
     /// Configuration file (TOML); without it the defaults and the environment hold
     #[arg(long, value_name = "FILE")]

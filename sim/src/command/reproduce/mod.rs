@@ -17,8 +17,14 @@ use sim::scenario::{Selection, Variant};
 use std::path::PathBuf;
 use std::{fs, io};
 
+const EXAMPLES: &str = "\
+Examples:
+  cantor-sim reproduce rapid
+  cantor-sim reproduce rapid --only fig3 --out /tmp/reproduction";
+
 /// Reproduce a paper's figures and put them beside the published ones
 #[derive(ClapArgs)]
+#[command(after_help = super::after_help(EXAMPLES))]
 pub struct Args {
     /// Which paper
     #[arg(value_enum)]
@@ -77,7 +83,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
             Part::Prism => prism::run(args.seeds)?,
             Part::Sweeps => sweeps::run(args.seeds.min(2))?,
         };
-        println!("{}", section.text());
+        super::print(format_args!("{}\n", section.text()))?;
         let images = args.out.join("img");
         section.write_charts(&images).map_err(Failure::running)?;
         let name = part.to_possible_value();

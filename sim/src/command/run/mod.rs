@@ -12,8 +12,17 @@ use sim::scenario::{BUILTIN, Scenario, Selection, SenderKind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+const EXAMPLES: &str = "\
+Examples:
+  cantor-sim run --list
+  cantor-sim run prism-test --seeds 10 --out results --plots charts
+  cantor-sim run prism-test --sweep 'control.target_factor=[0.7, 0.8, 0.9]' --json
+  cantor-sim run rapid-fig2a --show > mine.toml
+  cantor-sim run mine.toml";
+
 /// Run a scenario in virtual time
 #[derive(ClapArgs)]
+#[command(after_help = super::after_help(EXAMPLES))]
 pub struct Args {
     /// Scenario file, or the name of a built-in one (`--list` names them)
     #[arg(required_unless_present = "list")]
@@ -93,8 +102,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         model: args.model,
     };
     if args.show {
-        print!("{}", selection.text().map_err(Failure::usage)?);
-        return Ok(());
+        return super::print(selection.text().map_err(Failure::usage)?);
     }
     let (variants, folder) = selection.variants().map_err(Failure::usage)?;
     let mut jobs = Vec::new();
@@ -141,9 +149,10 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let wall = started.elapsed().as_secs_f64();
 
     if args.json {
-        println!("{}", files::json(&runs).map_err(Failure::running)?);
+        let json = files::json(&runs).map_err(Failure::running)?;
+        super::print(format_args!("{json}\n"))?;
     } else {
-        print!("{}", table::table(&runs));
+        super::print(table::table(&runs))?;
     }
     tell_speed(total.as_secs_f64(), wall, ue_slots);
     if let Some(out) = args.out {
@@ -158,15 +167,17 @@ pub fn run(args: Args) -> Result<(), Failure> {
 /// Wall time says how long one waits, CPU time what a run costs on a machine that has other work, too.
 fn tell_speed(seconds: f64, wall: f64, ue_slots: f64) {
     let real_time = seconds / wall;
-    eprintln!("{seconds:.0} s of virtual time in {wall:.1} s: {real_time:.0} times real time");
+    super::status(format_args!(
+        "{seconds:.0} s of virtual time in {wall:.1} s: {real_time:.0} times real time"
+    ));
     if let Some(cpu) = runs::cpu_time().map(|time| time.as_secs_f64())
         && cpu > 0.0
     {
-        eprintln!(
+        super::status(format_args!(
             "{cpu:.1} s of CPU time: {:.0} times real time per core, {:.0} ns per UE and slot",
             seconds / cpu,
             1e9 * cpu / ue_slots
-        );
+        ));
     }
 }
 
@@ -174,7 +185,7 @@ fn list() -> Result<(), Failure> {
     for (name, text) in BUILTIN {
         let scenario = Scenario::parse(text, &[]).map_err(Failure::usage)?;
         let about = scenario.about.trim().replace('\n', "\n    ");
-        println!("{name}\n    {about}");
+        super::print(format_args!("{name}\n    {about}\n"))?;
     }
     Ok(())
 }

@@ -32,7 +32,7 @@ const KEY_POLL: Duration = Duration::from_millis(100);
 
 /// Watch cells, UEs, flows and decisions of a running Cantor
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = super::after_help(EXAMPLES))]
 pub struct Args {
     /// Operations API of the xApp
     #[arg(
