@@ -197,3 +197,14 @@ fn readers_that_have_seen_enough_are_no_failure() {
     let cell = ["cell", "--stats", "--ue", "127.0.0.1:0=127.0.0.1:9"];
     assert_eq!(unread(&cell), Some(0));
 }
+
+#[test]
+fn every_subcommand_has_examples_and_says_what_its_exit_codes_mean() {
+    for name in ["cell", "run", "reproduce"] {
+        let output = cantor_sim().args([name, "--help"]).output().unwrap();
+        let help = String::from_utf8(output.stdout).unwrap();
+        for part in ["\nExamples:\n", "\nExit codes: 0 "] {
+            assert!(help.contains(part), "{name}: {help}");
+        }
+    }
+}

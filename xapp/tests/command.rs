@@ -90,6 +90,19 @@ fn wrong_settings_and_wrong_arguments_end_with_2_and_name_what_is_wrong() {
     }
 }
 
+/// Only where there is no SCTP.
+#[test]
+fn the_demo_speaks_of_its_own_option() {
+    if transport::sctp_available() {
+        return;
+    }
+    let arguments = ["demo", "--transport", "sctp"];
+    let Output { status, stderr, .. } = cantor().args(arguments).output().unwrap();
+    assert_eq!(status.code(), Some(2));
+    let expected = "cantor: --transport sctp: this kernel has no SCTP";
+    assert!(text(&stderr).starts_with(expected), "{}", text(&stderr));
+}
+
 #[test]
 fn an_address_that_cannot_be_listened_on_ends_with_1() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

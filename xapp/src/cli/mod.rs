@@ -138,3 +138,20 @@ pub fn runtime() -> io::Result<tokio::runtime::Runtime> {
         .enable_all()
         .build()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn every_subcommand_has_examples_and_says_what_its_exit_codes_mean() {
+        for command in Cli::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string);
+            let help = help.unwrap_or_default();
+            let name = command.get_name();
+            assert!(help.starts_with("Examples:\n"), "{name}: {help}");
+            assert!(help.ends_with(EXIT_CODES), "{name}: {help}");
+        }
+    }
+}

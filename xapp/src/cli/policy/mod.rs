@@ -31,7 +31,7 @@ const MAX_MESSAGE: usize = 256 << 20;
 
 /// Apply, list and explain slice policies
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = super::after_help(EXAMPLES))]
 pub struct Args {
     #[command(subcommand)]
     command: Command,
