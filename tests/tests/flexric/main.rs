@@ -3,6 +3,7 @@
 mod agent;
 mod cantor;
 mod core;
+mod harmless;
 mod kills;
 mod life;
 mod neighbours;

@@ -1,7 +1,7 @@
 //! The E42 link: Cantor as an xApp of FlexRIC's near-RT RIC.
 //!
 //! ```text
-//! scout ──E42 setup──► node list ──► a task for each node, with an association of its own
+//! scout ──E42 setup──► node list ──► a task for each node, with associations of its own
 //!   │ again and again                  E42 setup, subscriptions, reports ──► outlet
 //!   └─ guard: an E2 node for the moments in which the RIC might have none
 //! ```

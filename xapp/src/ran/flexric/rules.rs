@@ -140,6 +140,21 @@ mod tests {
     }
 
     #[test]
+    fn a_spare_subscription_reports_rarely_and_is_never_one_of_kpm() {
+        let wanted = |model| Wanted {
+            function: 142,
+            model,
+            period_ms: 50,
+            trigger: vec![50, 0, 0, 0],
+            action_definition: None,
+            measurements: Vec::new(),
+        };
+        let spare = spare(&wanted(ServiceModel::Mac)).unwrap();
+        assert_eq!(spare.trigger, 10_000_u32.to_le_bytes());
+        assert_eq!(super::spare(&wanted(ServiceModel::Kpm)), None);
+    }
+
+    #[test]
     fn a_payload_fits_exactly_when_it_can_be_decoded() {
         fn messages<R: Record + Default + Clone>() -> [Vec<u8>; 2] {
             [0, 3].map(|count| {
