@@ -2,13 +2,20 @@
 
 use super::{RUN_A, RUN_B, recording::folder};
 use e2sm::e2ap::{self, Pdu, Version};
+use edge::client::{self, EdgeClient, FlowSpec, Registration, Ue};
 use policies::{SNssai, UeId, UeReport};
+use proto::operations::operations_service_client::OperationsServiceClient;
+use proto::operations::{ListFlowsRequest, ListNodesRequest, ListNodesResponse};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::time::Duration;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 use xapp::capture::{Capture, Framing};
+use xapp::config::{Binding, Config};
 use xapp::measure::{CellConfig, Identity, NodeMeasurements};
-use xapp::ran::ServiceModel;
+use xapp::ran::{NodeId, RanEvent, ServiceModel};
 
 const SLICE: SNssai = SNssai { sst: 1, sd: None };
 
@@ -176,4 +183,79 @@ fn without_pdcp_no_name_is_told() {
     let (reports, told) = listen(&said(&["oai_A_1ue106_slow.e2.jsonl.gz"], &models));
     assert!(told.keys().all(|(_, ue)| !matches!(ue, UeId::CRnti(_))));
     assert!(reports.iter().all(|(_, report)| report.slice.is_none()));
+}
+
+/// From the gNB's octets to an edge server's flow: the operator's table has the address and the tunnel, GTP the tunnel and
+/// the UE of RRC, the counts of packets its C-RNTI.
+#[tokio::test]
+async fn a_flow_registered_by_an_address_finds_its_ue_by_the_tunnel() {
+    let run = guided_by_tunnel();
+    tokio::time::timeout(PATIENCE, run).await.unwrap();
+}
+
+/// For everything: the machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+async fn guided_by_tunnel() {
+    let stop = CancellationToken::new();
+    let mut config = Config::default();
+    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+    (config.grpc.listen, config.http.listen) = (any_port, any_port);
+    config.matching.enabled = false;
+    config.binding = vec![Binding {
+        ip: [10, 45, 0, 2].into(),
+        node: String::new(),
+        c_rnti: None,
+        amf_ue_ngap_id: None,
+        ran_ue_id: None,
+        gnb_teid: Some(1_603_008_212),
+    }];
+    let (events, link) = mpsc::channel(64);
+    let xapp = xapp::run_with(config, link, stop.clone()).await.unwrap();
+    let url = format!("http://{}", xapp.grpc);
+    let client = EdgeClient::connect(client::Config::new(&url, "edge-1")).unwrap();
+    let spec = FlowSpec::new("flow-1", Ue::Ip([10, 45, 0, 2].into()));
+    let flow = client.register(spec).await.unwrap();
+    let mut status = flow.status();
+
+    let node = NodeId("gnb:001-01:00000e00/32".into());
+    let up = RanEvent::NodeUp {
+        node: node.clone(),
+        peer: "recording".into(),
+        e2ap_version: "2.03",
+        functions: Vec::new(),
+    };
+    events.send(up).await.unwrap();
+    let mut operations = OperationsServiceClient::connect(url).await.unwrap();
+    let said = said(&["oai_A_1ue106_slow.e2.jsonl.gz"], &ALL);
+    let (begin, start) = (said[0].at, Instant::now());
+    // The gNB's first seconds, as fast as the cell takes them.
+    for (index, said) in said.into_iter().take(400).enumerate() {
+        let indication = RanEvent::Indication {
+            node: node.clone(),
+            model: said.model,
+            header: said.header,
+            message: said.message,
+            received: start + (said.at - begin),
+        };
+        events.send(indication).await.unwrap();
+        let taken = |nodes: ListNodesResponse| nodes.nodes.iter().map(|n| n.indications).sum();
+        while index % 50 == 49 {
+            let nodes = operations.list_nodes(ListNodesRequest {}).await.unwrap();
+            let taken: u64 = taken(nodes.into_inner());
+            if taken > index as u64 {
+                break;
+            }
+        }
+    }
+    let bound = status.wait_for(|s| s.state == Registration::Bound).await;
+    assert_eq!(bound.unwrap().state, Registration::Bound);
+    let flows = operations.list_flows(ListFlowsRequest::default()).await;
+    let flow = &flows.unwrap().into_inner().flows[0];
+    assert_eq!(
+        (flow.bound_by.as_str(), flow.ue.as_str()),
+        ("static", "rnti:f0db")
+    );
+    stop.cancel();
+    xapp.stopped().await.unwrap();
 }

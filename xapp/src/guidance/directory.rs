@@ -265,7 +265,7 @@ impl Ues {
             Identity::Ue(ue) => Some(ue),
             Identity::GnbTeid(_) => None,
         };
-        let candidates = by_itself.into_iter().chain(self.names.get(&name).copied());
-        candidates.into_iter().find(|ue| self.reported.contains(ue))
+        let mut candidates = by_itself.into_iter().chain(self.names.get(&name).copied());
+        candidates.find(|ue| self.reported.contains(ue))
     }
 }
