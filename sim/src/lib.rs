@@ -24,6 +24,7 @@ pub mod live;
 pub mod mac;
 pub mod measure;
 pub mod node;
+pub mod objectives;
 pub mod pdcp;
 pub mod plot;
 pub mod radio;

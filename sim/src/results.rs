@@ -36,6 +36,8 @@ pub struct ReportRow {
     pub delay_mean_s: f64,
     /// Largest one-way delay of the packets received, s.
     pub delay_max_s: f64,
+    /// Packets received later than the delay objective of the flow's slice allows.
+    pub late: u64,
 }
 
 /// Summary of delays, in ms.
@@ -100,6 +102,8 @@ pub struct FlowResults {
     rows: Vec<ReportRow>,
     /// Gains applied, bit/s per PRB, with how often.
     gains: Vec<(f64, u64)>,
+    /// Delay objective of its slice.
+    objective: Option<Duration>,
 }
 
 impl FlowResults {
@@ -121,7 +125,13 @@ impl FlowResults {
             delay_max: Duration::ZERO,
             rows: Vec::new(),
             gains: Vec::new(),
+            objective: None,
         }
+    }
+
+    /// Packets later than this are counted.
+    pub(crate) fn set_objective(&mut self, objective: Option<Duration>) {
+        self.objective = objective;
     }
 
     pub(crate) fn sent(&mut self, payload: u32) {
@@ -143,6 +153,8 @@ impl FlowResults {
         self.delay_sum += delay;
         self.delay_max = self.delay_max.max(delay);
         self.delays_us.saturating_record(delay.as_micros() as u64);
+        let late = self.objective.is_some_and(|objective| delay > objective);
+        self.open.late += u64::from(late);
         if new {
             self.received_bytes += u64::from(payload);
             self.open.received_bytes += u64::from(payload);
@@ -156,6 +168,7 @@ impl FlowResults {
             received_bytes,
             packets,
             lost,
+            late,
             ..
         } = std::mem::take(&mut self.open);
         let delay_sum = std::mem::take(&mut self.delay_sum).as_secs_f64();
@@ -164,6 +177,7 @@ impl FlowResults {
             received_bytes,
             packets,
             lost,
+            late,
             delay_mean_s: delay_sum / packets.max(1) as f64,
             delay_max_s: std::mem::take(&mut self.delay_max).as_secs_f64(),
             ..cell

@@ -1,17 +1,20 @@
 //! The outer loop: adapts the PRB target factor f of a slice until its delay objective holds.
 //!
 //! The smaller f, the more PRBs are left over when the channel of a UE fades, and the shorter its queue. Once every
-//! [`PERIOD`] the loop looks at the delays since f last changed:
-//! - *Too long* (a percentile: more delays exceed the objective than may in a [`WINDOW`]; a mean: it does): f falls in
-//!   proportion to the excess, by [`DOWN`] at most (the rate limit), and the present f is remembered as one that was too much.
-//! - *Short* (below [`CALM`] of the objective for [`PATIENCE`] periods): f rises; quickly far below an f that was too
-//!   much, slowly near it and beyond, as CUBIC does with its window (RFC 9438 clause 4.2), because every period that
-//!   finds out the hard way costs the objective.
+//! [`PERIOD`] the loop looks at the delays since f last fell:
+//! - *Too long* (a percentile: more of them exceed [`AIM`] of the objective than may in a [`WINDOW`]; a mean: it does):
+//!   f falls in proportion to the excess, by [`DOWN`] at most (the rate limit), and the f that was too much is remembered.
+//! - *Short* (the statistic is below [`CALM`] of the objective, and nothing was too long for [`PATIENCE`] periods): f rises
+//!   quickly until [`MARGIN`] below an f that was too much, then it creeps, the faster the longer nothing happens, as CUBIC
+//!   does with its window (RFC 9438 clause 4.2): each time that an f is found to be too much costs the objective a window,
+//!   so it must not happen often.
 //! - *Between*: f stays (hysteresis).
 //!
 //! Anti-windup: f is the loop's only integrator and never leaves its bounds; it does not rise while the flows do not use
 //! the PRBs that they may (then something else limits them, and a larger f would only be found out later); and delays
-//! from before a change say nothing about the present f, so that a queue that still drains does not push f further down.
+//! from before a fall say nothing about the present f, so that a queue that still drains does not push f further down.
+//!
+//! The constants were chosen on the scenario `slice-objectives` of the simulator (docs/operating.md has the figures).
 
 use super::policy::Latency;
 use std::collections::VecDeque;
@@ -21,18 +24,22 @@ use std::time::Duration;
 pub const PERIOD: Duration = Duration::from_secs(1);
 /// Time over which the objective is to hold.
 pub const WINDOW: Duration = Duration::from_secs(10);
+/// Part of the objective at which the loop aims: what is sampled at the end of each report misses the peaks between.
+const AIM: f64 = 0.75;
 /// Largest part by which f falls in a period.
-const DOWN: f64 = 0.15;
+const DOWN: f64 = 0.2;
 /// f falls by the excess of the delay to this power: delay grows much faster than f.
 const SHARPNESS: f64 = 0.25;
-/// Part of the objective below which f may rise.
+/// Part of the aim below which f may rise.
 const CALM: f64 = 0.7;
 /// Periods without too long a delay after which f may rise.
 const PATIENCE: u32 = 3;
-/// Part of the distance to an f that was too much by which f rises in a period, and its bounds.
-const UP: (f64, f64, f64) = (0.1, 0.001, 0.02);
-/// Part by which an f that was too much is believed less, each calm period.
-const FORGET: f64 = 0.002;
+/// Part of an f that was too much from which on f only creeps.
+const MARGIN: f64 = 0.1;
+/// Part of the distance to there by which f rises in a period, and the most that it rises.
+const APPROACH: (f64, f64) = (0.1, 0.02);
+/// By how much f creeps in a period, and after how many calm periods twice as fast.
+const CREEP: (f64, f64) = (1e-4, 200.0);
 
 /// How the objective stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +92,7 @@ impl OuterLoop {
     /// A delay was measured, ms.
     pub fn observe(&mut self, ms: f64) {
         if let (Some(open), true) = (self.periods.back_mut(), ms.is_finite()) {
-            open.add(ms, self.latency.ms);
+            open.add(ms, AIM * self.latency.ms);
         }
     }
 
@@ -126,7 +133,7 @@ impl OuterLoop {
         let Some(measured) = statistic(&self.latency, since()) else {
             return;
         };
-        let objective = self.latency.ms;
+        let objective = AIM * self.latency.ms;
         let too_long = match self.latency.statistic.quantile() {
             None => measured > objective,
             Some(quantile) => {
@@ -139,23 +146,24 @@ impl OuterLoop {
         };
         if too_long {
             self.calm = 0;
-            self.too_much = Some(self.factor);
+            // Where f cannot fall any more, it was not f that was too much.
+            if self.factor > self.bounds.0 {
+                self.too_much = Some(self.factor);
+            }
             let excess = (measured / objective).max(1.0).powf(SHARPNESS);
             self.set(self.factor * (1.0 / excess).max(1.0 - DOWN));
             return;
         }
         self.calm = self.calm.saturating_add(1);
-        if let Some(too_much) = &mut self.too_much {
-            *too_much = (*too_much * (1.0 + FORGET)).min(self.bounds.1);
-        }
         if self.calm < PATIENCE || measured > CALM * objective || limited {
             return;
         }
-        let (part, least, most) = UP;
-        let step = match self.too_much {
-            Some(too_much) => (part * (too_much - self.factor)).clamp(least, most),
-            None => most,
+        let below = match self.too_much {
+            Some(too_much) => (1.0 - MARGIN) * too_much - self.factor,
+            None => f64::INFINITY,
         };
+        let creep = CREEP.0 * (1.0 + (f64::from(self.calm) / CREEP.1).powi(2));
+        let step = (APPROACH.0 * below).max(creep).min(APPROACH.1);
         // A rise is small: what was measured before it still counts.
         self.factor = (self.factor + step).min(self.bounds.1);
     }

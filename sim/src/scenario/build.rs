@@ -13,12 +13,15 @@ use crate::senders::bbr1::Bbr1;
 use crate::senders::bbr3::Bbr3;
 use crate::senders::cubic::Cubic;
 use crate::senders::reminis::{Reminis, ReminisConfig};
-use crate::simulation::{Control, Delays, FlowConfig, InCell, SenderConfig, Simulation};
+use crate::simulation::{
+    Control, Delays, FlowConfig, InCell, SenderConfig, Simulation, SliceConfig,
+};
 use crate::tcp::sender::TcpConfig;
 use policies::controller::RateBounds;
 use policies::gain::{GainParameters, GainPolicy};
 use policies::guard::GuardRails;
 use policies::model::{Bundle, Card, Folder, Native, Network};
+use policies::slice::SlicePolicy;
 use rand::Rng;
 use std::path::Path;
 use std::sync::Arc;
@@ -57,6 +60,7 @@ impl Scenario {
         for (ue, link) in links {
             simulation.set_link(ue, link);
         }
+        simulation.set_slices(self.slice_configs()?);
         Ok(simulation)
     }
 
@@ -76,6 +80,36 @@ impl Scenario {
             Ok(model) => Ok(Some(model)),
             Err(error) => Err(ScenarioError::Model { folder, error }),
         }
+    }
+
+    /// The slices with their flows.
+    pub fn slice_configs(&self) -> Result<Vec<SliceConfig>, ScenarioError> {
+        let mut slices = Vec::new();
+        for (index, slice) in self.slices.iter().enumerate() {
+            let policy = SlicePolicy::new(&slice.name, slice.policy.clone());
+            policy.check().map_err(|error| ScenarioError::Value {
+                key: format!("slices[{index}].{}", error.path),
+                reason: error.reason,
+            })?;
+            let flows = self.flows.iter().enumerate();
+            let flows = flows.filter(|(_, flow)| flow.slice.as_ref() == Some(&slice.name));
+            slices.push(SliceConfig {
+                name: slice.name.clone(),
+                spec: slice.policy.clone(),
+                flows: flows.map(|(index, _)| index).collect(),
+            });
+        }
+        for (index, flow) in self.flows.iter().enumerate() {
+            if let Some(name) = &flow.slice
+                && !self.slices.iter().any(|slice| slice.name == *name)
+            {
+                return Err(ScenarioError::Value {
+                    key: format!("flows[{index}].slice"),
+                    reason: format!("no slice is named {name:?}"),
+                });
+            }
+        }
+        Ok(slices)
     }
 
     /// The links of the UEs that are not reached through the cell.

@@ -1,7 +1,11 @@
 //! The built-in scenarios, by name.
 
 /// Names and texts.
-pub const BUILTIN: [(&str, &str); 8] = [
+pub const BUILTIN: [(&str, &str); 9] = [
+    (
+        "slice-objectives",
+        include_str!("../../scenarios/slice-objectives.toml"),
+    ),
     (
         "prism-test",
         include_str!("../../scenarios/prism-test.toml"),

@@ -53,6 +53,9 @@ pub struct Scenario {
     pub ues: Vec<UeSpec>,
     /// The flows.
     pub flows: Vec<FlowSpec>,
+    /// Slice policies of flows.
+    #[serde(default)]
+    pub slices: Vec<SliceSpec>,
     /// Delays around the cell.
     #[serde(default)]
     pub delays: DelaySpec,
@@ -199,6 +202,16 @@ impl SenderKind {
     }
 }
 
+/// A slice: the flows that name it are ruled by its policy, as written in `policies/slices`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SliceSpec {
+    /// Name.
+    pub name: String,
+    /// What its policy says.
+    pub policy: policies::slice::Spec,
+}
+
 /// A flow. Parameters that its sender does not have are refused.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -209,6 +222,8 @@ pub struct FlowSpec {
     pub ue: usize,
     /// Who sends.
     pub sender: SenderKind,
+    /// Its slice; none by default.
+    pub slice: Option<String>,
     /// When it starts, s; 0 by default.
     pub start_s: Option<Time>,
     /// When it stops, s; at the end by default.

@@ -1,6 +1,7 @@
 //! Reports every δ, decisions every Δ.
 
 use super::flow::Flow;
+use super::slices::{Slice, SliceConfig, SliceRow};
 use super::ue::{UeState, UplinkItem};
 use crate::cell::Cell;
 use crate::measure::{Meter, slots};
@@ -79,6 +80,8 @@ pub(super) struct Controlled {
     /// What learned policies ask.
     model: Option<Box<dyn Inference>>,
     batch: Batch,
+    slices: Vec<Slice>,
+    wired: Duration,
 }
 
 impl Controlled {
@@ -91,6 +94,8 @@ impl Controlled {
             downlink_share: cell.downlink_share(),
             model: None,
             batch: Batch::default(),
+            slices: Vec::new(),
+            wired: Duration::ZERO,
             control,
         }
     }
@@ -98,6 +103,17 @@ impl Controlled {
     /// What learned policies ask.
     pub fn set_model(&mut self, model: Box<dyn Inference>) {
         self.model = Some(model);
+    }
+
+    pub fn set_slices(&mut self, slices: Vec<SliceConfig>, wired: Duration) {
+        let factor = self.control.target_factor;
+        let slices = slices.into_iter().map(|slice| Slice::new(slice, factor));
+        self.slices = slices.collect();
+        self.wired = wired;
+    }
+
+    pub fn slices(&self) -> impl Iterator<Item = &[SliceRow]> {
+        self.slices.iter().map(Slice::history)
     }
 
     /// A slot has been run.
@@ -151,15 +167,28 @@ impl Controlled {
     /// Every flow observes, the model answers all of them at once, every flow decides: as the xApp does it.
     fn decide(&mut self, now: Duration, cell_prbs: f64, flows: &mut [Flow]) {
         let active = flows.iter().filter(|flow| flow.active(now)).count();
-        let target = Target {
+        let cell_target = Target {
             factor: self.control.target_factor,
             cell_prbs,
             active_flows: u32::try_from(active).unwrap_or(u32::MAX),
         };
+        for slice in &mut self.slices {
+            slice.begin(now, self.wired, flows);
+        }
+        let slices = &self.slices;
+        let own = |index| {
+            let target = slices
+                .iter()
+                .find_map(|slice| slice.target(index, cell_target));
+            target.unwrap_or(cell_target)
+        };
+        let targets: Vec<_> = (0..flows.len()).map(own).collect();
         let batch = &mut self.batch;
         batch.clear();
-        for flow in flows.iter_mut().filter(|flow| flow.active(now)) {
-            flow.observe(now, target, batch);
+        for (flow, target) in flows.iter_mut().zip(&targets) {
+            if flow.active(now) {
+                flow.observe(now, *target, batch);
+            }
         }
         if let Some(model) = &mut self.model
             && !batch.is_empty()
@@ -167,10 +196,19 @@ impl Controlled {
             // Flows that get no answer decide without it, and their guard rails see to the rest.
             let _ = batch.infer(model.as_mut());
         }
-        for flow in flows.iter_mut().filter(|flow| flow.active(now)) {
-            if let Some(decision) = flow.decide(now, target, batch) {
-                flow.results.decided(decision.gain_bps_per_prb);
+        for (index, (flow, target)) in flows.iter_mut().zip(&targets).enumerate() {
+            if !flow.active(now) {
+                continue;
             }
+            if let Some(decision) = flow.decide(now, *target, batch) {
+                flow.results.decided(decision.gain_bps_per_prb);
+                for slice in self.slices.iter_mut().filter(|slice| slice.has(index)) {
+                    slice.used(decision.prbs, decision.target_prbs);
+                }
+            }
+        }
+        for slice in &self.slices {
+            slice.conclude(now, flows);
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::tcp::sender::{TcpConfig, TcpSender};
 use crate::tcp::{Acknowledgement, DATA_HEADER, Segment};
 use policies::controller::{Controller, Decision, Interval, RateBounds, Target};
 use policies::report::UeReport;
+use policies::slice::SliceControl;
 use policies::{Batch, Row};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -78,6 +79,8 @@ enum Sender {
 
 struct Guide {
     controller: Box<dyn Controller>,
+    /// Its own bounds, and those that its slice leaves of them.
+    own_bounds: RateBounds,
     bounds: RateBounds,
     anti_windup: Option<f64>,
     reports: Vec<UeReport>,
@@ -162,6 +165,7 @@ impl Flow {
                 let rate = bounds.clamp(controller.rate_bps());
                 let guide = Guide {
                     controller,
+                    own_bounds: bounds,
                     bounds,
                     anti_windup,
                     reports: Vec::new(),
@@ -345,6 +349,48 @@ impl Flow {
         } = &mut self.sender
         {
             guide.reports.push(*report);
+        }
+    }
+
+    /// Reports since the last decision.
+    pub(super) fn reports(&self) -> &[UeReport] {
+        match &self.sender {
+            Sender::Paced {
+                guide: Some(guide), ..
+            } => &guide.reports,
+            _ => &[],
+        }
+    }
+
+    /// Bounds of its rate, if it is guided.
+    pub(super) fn bounds(&self) -> Option<RateBounds> {
+        match &self.sender {
+            Sender::Paced { guide, .. } => Some(guide.as_ref()?.bounds),
+            Sender::Tcp { .. } => None,
+        }
+    }
+
+    /// Its slice of `own` active flows bounds its rate.
+    pub(super) fn bound_by(&mut self, slice: &SliceControl, own: u32) {
+        if let Sender::Paced {
+            guide: Some(guide), ..
+        } = &mut self.sender
+        {
+            guide.bounds = slice.bounds(guide.own_bounds, own);
+        }
+    }
+
+    /// Goes on at another rate than it decided, bit/s.
+    pub(super) fn set_rate(&mut self, now: Duration, rate_bps: f64) {
+        if let Sender::Paced {
+            pacer,
+            guide: Some(guide),
+            ..
+        } = &mut self.sender
+        {
+            guide.controller.set_rate_bps(rate_bps);
+            pacer.set_rate(now, rate_bps);
+            self.wake = pacer.next().map(|next| next.max(now).min(self.stop));
         }
     }
 

@@ -10,10 +10,12 @@
 mod control;
 pub mod flow;
 mod own_link;
+mod slices;
 mod ue;
 
 pub use control::{Control, Feedback, PrbDenominator};
 pub use flow::{FlowConfig, SenderConfig};
+pub use slices::{SliceConfig, SliceRow};
 
 use crate::cell::Cell;
 use crate::results::FlowResults;
@@ -87,6 +89,23 @@ impl Simulation {
     /// The cell.
     pub fn cell(&self) -> &Cell {
         &self.cell
+    }
+
+    /// Puts flows under slice policies.
+    pub fn set_slices(&mut self, slices: Vec<SliceConfig>) {
+        for slice in &slices {
+            let objective = slice.spec.latency.as_ref();
+            let objective = objective.map(|latency| Duration::from_secs_f64(latency.ms / 1e3));
+            for flow in &slice.flows {
+                self.flows[*flow].results.set_objective(objective);
+            }
+        }
+        self.controlled.set_slices(slices, self.delays.wired);
+    }
+
+    /// How each slice stood after each control interval.
+    pub fn slices(&self) -> impl Iterator<Item = &[SliceRow]> {
+        self.controlled.slices()
     }
 
     /// The flows, in the order in which they were given.

@@ -1,11 +1,13 @@
 //! `cantor-sim run`: a scenario in virtual time, over several seeds and swept values, on all cores.
 
 mod files;
+mod objectives;
 mod plots;
 mod table;
 
 use super::{Failure, progress_bar};
 use clap::Args as ClapArgs;
+use sim::objectives::{SliceOutcome, outcomes};
 use sim::results::{FlowResults, Summary, jain_index};
 use sim::runs::{self, Job};
 use sim::scenario::{BUILTIN, Scenario, Selection, SenderKind};
@@ -88,6 +90,7 @@ struct Run<'a> {
     summaries: Vec<Summary>,
     /// Jain's index of the goodputs.
     jain: f64,
+    slices: Vec<SliceOutcome>,
 }
 
 pub fn run(args: Args) -> Result<(), Failure> {
@@ -133,12 +136,15 @@ pub fn run(args: Args) -> Result<(), Failure> {
         |done| bar.inc(done.as_millis() as u64),
         |index, flows| {
             let end = jobs[index].duration();
+            // It was built before.
+            let slices = jobs[index].scenario.slice_configs().unwrap_or_default();
             let summaries: Vec<Summary> = flows.iter().map(|f| f.summary(end)).collect();
             let goodputs: Vec<f64> = summaries.iter().map(|s| s.goodput_mbps).collect();
             Run {
                 variant: &variants[index / args.seeds as usize].label,
                 seed: jobs[index].seed,
                 jain: jain_index(&goodputs),
+                slices: outcomes(&slices, &flows, end),
                 flows,
                 summaries,
             }
@@ -152,7 +158,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         let json = files::json(&runs).map_err(Failure::running)?;
         super::print(format_args!("{json}\n"))?;
     } else {
-        super::print(table::table(&runs))?;
+        super::print(table::table(&runs) + &objectives::text(&runs))?;
     }
     tell_speed(total.as_secs_f64(), wall, ue_slots);
     if let Some(out) = args.out {
