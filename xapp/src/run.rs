@@ -6,14 +6,16 @@ use crate::config::{self, Config};
 use crate::guidance::{hub::Hub, matching::Matching, registry::Registry, service::Guidance};
 use crate::operate::experiment::{Experiments, service::ExperimentApi};
 use crate::operate::guard::{Expected, Guard};
+use crate::operate::log::LogApi;
 use crate::operate::policy::{self, Policies, service::PolicyApi};
 use crate::operate::{Readiness, http, metrics::Metrics, operations::Operations};
 use crate::ran::direct::Direct;
 use crate::ran::flexric::Flexric;
 use crate::ran::{Counters, RanEvent};
-use crate::store::Store;
+use crate::store::{self, Store};
 use proto::guidance::guidance_service_server::GuidanceServiceServer;
 use proto::operations::experiment_service_server::ExperimentServiceServer;
+use proto::operations::log_service_server::LogServiceServer;
 use proto::operations::operations_service_server::OperationsServiceServer;
 use proto::operations::policy_service_server::PolicyServiceServer;
 use std::net::SocketAddr;
@@ -27,6 +29,8 @@ use tracing::{info, warn};
 
 /// RAN events that wait for the dispatcher. The link itself drops what is old beyond.
 const EVENTS: usize = 1024;
+/// The monotonic clock of reports begins so long before the process.
+const BEFORE_START: Duration = Duration::from_secs(60);
 /// How long the listeners may take to end.
 const GRACE: Duration = Duration::from_secs(1);
 /// Connections to the HTTP port at a time.
@@ -56,6 +60,9 @@ pub enum Error {
         /// Cause.
         cause: std::io::Error,
     },
+    /// The store cannot be opened.
+    #[error("store.url: {0}")]
+    Store(#[from] store::OpenError),
     /// The RAN link cannot begin.
     #[error("ran.listen: {cause}{}", no_sctp(.cause))]
     Ran {
@@ -171,22 +178,27 @@ pub async fn run_with(
 }
 
 async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Running, Error> {
+    // The check of the settings has read it already.
+    let settings = config.store.settings().unwrap_or_default();
     let grpc = bind("grpc.listen", config.grpc.listen).await?;
     let http = bind("http.listen", config.http.listen).await?;
     let (grpc_address, http_address) = (address(&grpc)?, address(&http)?);
+    // Reports that an earlier process left ended before this one began: they need times too.
     let start = Instant::now();
-    let metrics = Arc::new(Metrics::new(link.counters.clone()));
-    let store = Store::memory();
+    let epoch = start.checked_sub(BEFORE_START).unwrap_or(start);
+    let writer_stop = CancellationToken::new();
+    let (store, writer) = Store::open(settings, writer_stop.clone()).await?;
+    let metrics = Arc::new(Metrics::new(link.counters.clone(), store.clone()));
     let policies = Policies::new(store.clone());
     let experiments = Experiments::new(store.clone());
     let (readiness, ready_watch) = watch::channel(Readiness::Starting);
 
-    let (matching, matching_handle) = Matching::new(start);
+    let (matching, matching_handle) = Matching::new(epoch);
     let registry = Registry::new(&config);
     let (hub, hub_handle) = Hub::new(registry, metrics.clone(), matching_handle.clone());
     let context = Context {
         config: Arc::new(config.clone()),
-        start,
+        start: epoch,
         store: store.clone(),
         metrics: metrics.clone(),
         hub: hub_handle.clone(),
@@ -207,12 +219,16 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         experiments: experiments.clone(),
         hub: hub_handle.clone(),
     };
+    let log = LogApi {
+        store: store.clone(),
+        stop: stop.clone(),
+    };
     let operations = Operations {
         xapp_id: config.xapp.id.clone(),
         ran_link: link.name,
         start,
         hub: hub_handle,
-        store,
+        store: store.clone(),
         readiness: ready_watch.clone(),
         stop: stop.clone(),
     };
@@ -232,12 +248,16 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         .add_service(OperationsServiceServer::new(operations).max_decoding_message_size(limit))
         .add_service(PolicyServiceServer::new(policy_api).max_decoding_message_size(limit))
         .add_service(ExperimentServiceServer::new(experiment_api).max_decoding_message_size(limit))
+        .add_service(LogServiceServer::new(log).max_decoding_message_size(limit))
         .add_service(health)
         .add_service(reflection)
         .serve_with_incoming_shutdown(grpc.into_stream(), stop.clone().cancelled_owned());
-    let pages = axum::serve(http, http::router(ready_watch, metrics.clone()))
-        .with_graceful_shutdown(stop.clone().cancelled_owned())
-        .into_future();
+    let pages = axum::serve(
+        http,
+        http::router(ready_watch, metrics.clone(), store.standing()),
+    )
+    .with_graceful_shutdown(stop.clone().cancelled_owned())
+    .into_future();
 
     let mut parts = JoinSet::new();
     parts.spawn(async move {
@@ -319,6 +339,10 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         let rest = async { while parts.join_next().await.is_some() {} };
         if tokio::time::timeout(GRACE, rest).await.is_err() {
             info!("connections that did not end in time were closed");
+        }
+        writer_stop.cancel();
+        if let Some(writer) = writer {
+            let _ = writer.await;
         }
         info!("Cantor has stopped");
         ended

@@ -176,6 +176,13 @@ impl Cell {
         self.slices.unresolved();
     }
 
+    /// Reports that an earlier process had of a UE: the choice of policies goes by them too.
+    pub fn remember(&mut self, ue: UeId, reports: Vec<UeReport>) {
+        if let Some(ue) = self.ues.get_mut(&ue) {
+            ue.remember(reports);
+        }
+    }
+
     /// A flow goes on from another rate, such as that at which it really sends, bit/s.
     pub fn set_rate(&mut self, key: &FlowKey, rate_bps: f64) {
         if let Some(flow) = self.flows.get_mut(key) {

@@ -6,6 +6,7 @@ pub mod arm;
 pub mod core;
 pub mod dispatch;
 mod flow;
+mod resume;
 mod slices;
 pub mod task;
 mod ue;

@@ -244,14 +244,11 @@ impl Task {
             Command::Down(reason) => self.down(&reason),
             Command::Subscription(status) => self.subscription(status),
             Command::Bind(flow) => {
-                let last = self.context.store.last(&flow.key);
-                let rate_bps = flow
-                    .current_rate_bps
-                    .or_else(|| Some(last.as_ref()?.decision.rate_bps))
-                    .unwrap_or(self.settings.gain.initial_bps);
-                let last_sequence = last.map_or(0, |decision| decision.sequence);
                 let now = self.now();
-                self.core.bind(flow, rate_bps, last_sequence, now);
+                let from = super::resume::from(&self.context.store, &flow, now, unix_us());
+                let rate_bps = from.rate_bps.unwrap_or(self.settings.gain.initial_bps);
+                self.core.remember(flow.ue, from.reports);
+                self.core.bind(flow, rate_bps, from.sequence, now);
             }
             Command::Unbind(flow) => self.core.unbind(&flow),
             Command::Measured(flow, measured) => {

@@ -50,6 +50,15 @@ impl Ue {
         self.slice
     }
 
+    /// Takes reports that are older than all that it has.
+    pub(super) fn remember(&mut self, reports: Vec<UeReport>) {
+        let oldest = self.history.last(usize::MAX).first().map(UeReport::end);
+        let older = |report: &UeReport| oldest.is_none_or(|oldest| report.end() < oldest);
+        for report in reports.into_iter().filter(older) {
+            self.history.push(report);
+        }
+    }
+
     /// Reports since the last decision, oldest first.
     pub(super) fn fresh(&self) -> &[UeReport] {
         self.history.last(self.fresh)

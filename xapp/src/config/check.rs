@@ -1,6 +1,6 @@
 //! Limits of the values: what the types alone do not say.
 
-use super::{Binding, Config};
+use super::{Binding, Config, Store};
 use std::collections::HashSet;
 
 /// Key and complaint.
@@ -13,6 +13,7 @@ impl Config {
             .or_else(|| self.control_complaint())
             .or_else(|| self.service_complaint())
             .or_else(|| self.node_complaint())
+            .or_else(|| store_complaint(&self.store))
             .or_else(|| binding_complaint(&self.binding))
     }
 
@@ -200,6 +201,35 @@ impl Config {
             ),
         ])
     }
+}
+
+fn store_complaint(store: &Store) -> Option<Complaint> {
+    if let Err(error) = store.settings() {
+        return Some(("store.url", error));
+    }
+    let namespace = &store.namespace;
+    first([
+        (
+            namespace.is_empty()
+                || namespace.len() > 128
+                || namespace.contains(['{', '}'])
+                || namespace.contains(|c: char| c.is_control() || c.is_whitespace()),
+            "store.namespace",
+            format!(
+                "{namespace:?}: give 1 to 128 octets without braces, spaces and control characters"
+            ),
+        ),
+        (
+            !(10..=60_000).contains(&store.timeout_ms),
+            "store.timeout_ms",
+            format!("{} is not within 10 to 60000", store.timeout_ms),
+        ),
+        (
+            store.log_length > 100_000_000,
+            "store.log_length",
+            format!("{} is not within 0 to 100000000", store.log_length),
+        ),
+    ])
 }
 
 fn binding_complaint(bindings: &[Binding]) -> Option<Complaint> {

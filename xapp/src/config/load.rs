@@ -119,7 +119,11 @@ impl Loaded {
     pub fn describe(&self) -> String {
         let table = Table::try_from(&self.config).expect("settings are valid TOML");
         let mut text = String::new();
-        for (key, value) in leaves(&table) {
+        for (key, mut value) in leaves(&table) {
+            if let ("store.url", Ok(place)) = (key.as_str(), self.config.store.settings()) {
+                // Without the password.
+                value = Value::String(place.place.to_string());
+            }
             let _ = writeln!(
                 text,
                 "{:<58}  # {}",

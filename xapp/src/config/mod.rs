@@ -11,6 +11,7 @@ pub use load::{Loaded, Origin, load};
 
 use crate::measure::{CellConfig, DownlinkShare, KpmDialect};
 use crate::ran::{ServiceModel, Slice, Wishes, direct, flexric};
+use crate::store::{self, Naming};
 use policies::{GainPolicy, SNssai};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
@@ -37,6 +38,8 @@ pub struct Config {
     pub grpc: Grpc,
     /// HTTP listener: health and metrics.
     pub http: Http,
+    /// Where state is kept.
+    pub store: Store,
     /// Finding the UE of an address by its traffic.
     pub matching: Matching,
     /// Cells that differ from `cell`.
@@ -185,6 +188,22 @@ pub struct Guidance {
     pub max_streams: u32,
     /// Flows on one stream.
     pub max_flows_per_stream: u32,
+}
+
+/// Where state is kept that outlives the process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Store {
+    /// `memory`, `file:PATH`, `redis://…`, `redis+unix://…`, `redis-sentinel://…` or `redis-cluster://…`.
+    pub url: String,
+    /// Keys in Redis begin with it.
+    pub namespace: String,
+    /// How keys in Redis are made.
+    pub naming: Naming,
+    /// Redis has to answer within this time, milliseconds.
+    pub timeout_ms: u32,
+    /// Decisions that the log keeps at most; 0: none is logged.
+    pub log_length: u32,
 }
 
 /// Finding the UE of an address by its traffic.
@@ -425,6 +444,41 @@ impl Default for Guidance {
             max_streams: 256,
             max_flows_per_stream: 2048,
         }
+    }
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        let store::Settings {
+            place,
+            namespace,
+            naming,
+            timeout,
+            log_length,
+        } = store::Settings::default();
+        Self {
+            url: place.to_string(),
+            namespace,
+            naming,
+            timeout_ms: u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX),
+            log_length: u32::try_from(log_length).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+impl Store {
+    /// As the store needs it.
+    ///
+    /// # Errors
+    /// Why the place cannot be used; the check of the settings refuses it.
+    pub fn settings(&self) -> Result<store::Settings, String> {
+        Ok(store::Settings {
+            place: self.url.parse()?,
+            namespace: self.namespace.clone(),
+            naming: self.naming,
+            timeout: Duration::from_millis(self.timeout_ms.into()),
+            log_length: self.log_length as usize,
+        })
     }
 }
 

@@ -4,12 +4,13 @@
 //! the number of users. The help texts below are what the metrics page shows.
 
 use crate::ran::{Counters, NodeId, ServiceModel};
+use crate::store::Store;
 use policies::GainPolicy;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{
     DescriptorEncoder, EncodeLabelSet, EncodeMetric as _, text::encode,
 };
-use prometheus_client::metrics::{MetricType, counter::ConstCounter};
+use prometheus_client::metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge};
 use prometheus_client::metrics::{
     counter::Counter, family::Family, gauge::Gauge, histogram::Histogram, info::Info,
 };
@@ -72,8 +73,9 @@ pub struct Metrics {
 
 impl Metrics {
     /// All metrics, with those of the direct RAN link if there is one.
-    pub fn new(link: Option<Arc<Counters>>) -> Self {
+    pub fn new(link: Option<Arc<Counters>>, store: Store) -> Self {
         let mut registry = Registry::with_prefix("cantor");
+        registry.register_collector(Box::new(StoreCounters(store)));
         if let Some(counters) = link {
             registry.register_collector(Box::new(LinkCounters(counters)));
         }
@@ -175,6 +177,58 @@ where
     let metric = M::default();
     registry.register(name, help, metric.clone());
     metric
+}
+
+/// How the store stands, read when the page is made.
+#[derive(Debug)]
+struct StoreCounters(Store);
+
+impl Collector for StoreCounters {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let counts = self.0.counts();
+        let good = self.0.standing().borrow().is_good();
+        for (name, help, value) in [
+            (
+                "store_good",
+                "1 while the store is written (or in memory by configuration), else 0.",
+                usize::from(good),
+            ),
+            (
+                "store_waiting",
+                "Items and last decisions of flows that are not written to the store yet.",
+                counts.waiting,
+            ),
+            (
+                "store_log_waiting",
+                "Decisions that wait for the log in the store.",
+                counts.log_waiting,
+            ),
+        ] {
+            let gauge = ConstGauge::new(i64::try_from(value).unwrap_or(i64::MAX));
+            gauge.encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)?;
+        }
+        for (name, help, value) in [
+            (
+                "store_writes",
+                "Writes to the store that succeeded.",
+                counts.writes,
+            ),
+            (
+                "store_outages",
+                "Times that the store could not be written any more.",
+                counts.outages,
+            ),
+            (
+                "store_log_dropped",
+                "Decisions that gave way to newer ones before they were in the log.",
+                counts.log_dropped,
+            ),
+        ] {
+            let counter = ConstCounter::new(value);
+            counter.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)?;
+        }
+        Ok(())
+    }
 }
 
 /// What the direct link counts, read when the page is made.

@@ -3,6 +3,7 @@
 pub mod experiment;
 pub mod guard;
 pub mod http;
+pub mod log;
 pub mod metrics;
 pub mod operations;
 pub mod policy;

@@ -69,6 +69,7 @@ impl OperationsService for Operations {
         _: Request<GetStatusRequest>,
     ) -> Result<Response<XappStatus>, Status> {
         let reason = self.readiness.borrow().reason();
+        let store = self.store.standing().borrow().clone();
         Ok(Response::new(XappStatus {
             xapp_id: self.xapp_id.clone(),
             version: env!("CARGO_PKG_VERSION").into(),
@@ -76,6 +77,8 @@ impl OperationsService for Operations {
             ran_link: self.ran_link.into(),
             ready: reason.is_none(),
             not_ready_reason: reason.unwrap_or_default().into(),
+            store_good: store.is_good(),
+            store: store.to_string(),
         }))
     }
 

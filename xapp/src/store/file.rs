@@ -122,12 +122,16 @@ impl Backend for File {
         }
         let shared = self.shared.clone();
         let opened = tokio::task::spawn_blocking(move || shared.open());
-        opened.await.unwrap_or_else(|ended| Err(Failure::new(ended)))
+        opened
+            .await
+            .unwrap_or_else(|ended| Err(Failure::new(ended)))
     }
 
     async fn read(&mut self) -> Result<Found, Failure> {
         let oldest_us = unix_us() - FLOW_EXPIRY_US;
-        self.shared.run(move |database| read(database, oldest_us)).await
+        self.shared
+            .run(move |database| read(database, oldest_us))
+            .await
     }
 
     async fn keys(&mut self) -> Result<Vec<(Kind, String)>, Failure> {
@@ -174,16 +178,23 @@ fn read(database: &Database, oldest_us: i64) -> Result<Found, redb::Error> {
                 let (name, octets) = entry?;
                 match split(name.value()) {
                     Some((kind, key)) => {
-                        found.items.push((kind, key.to_owned(), Octets::from(octets.value())));
+                        found
+                            .items
+                            .push((kind, key.to_owned(), Octets::from(octets.value())));
                     }
-                    None => warn!(item = name.value(), "item of an unknown kind is left as it is"),
+                    None => warn!(
+                        item = name.value(),
+                        "item of an unknown kind is left as it is"
+                    ),
                 }
             }
         }
     }
     for entry in read.open_table(FLOWS)?.iter()? {
         let flow = record::readable(entry?.1.value());
-        found.flows.extend(flow.filter(|flow| flow.time_us >= oldest_us));
+        found
+            .flows
+            .extend(flow.filter(|flow| flow.time_us >= oldest_us));
     }
     Ok(found)
 }
@@ -204,10 +215,9 @@ fn commit(database: &Database, write: &Write, log_length: u64) -> Result<(), red
             flows.insert(key.as_str(), &decision[..])?;
         }
         let mut log = transaction.open_table(LOG)?;
-        let mut next = log.last()?.map_or(0, |(number, _)| number.value() + 1);
-        for decision in &write.log {
-            log.insert(next, &decision[..])?;
-            next += 1;
+        let next = log.last()?.map_or(0, |(number, _)| number.value() + 1);
+        for (number, decision) in (next..).zip(&write.log) {
+            log.insert(number, &decision[..])?;
         }
         while log.len()? > log_length {
             log.pop_first()?;
@@ -225,5 +235,7 @@ fn split(name: &str) -> Option<(Kind, &str)> {
 
 fn unix_us() -> i64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.map_or(0, |since| i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+    since.map_or(0, |since| {
+        i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+    })
 }

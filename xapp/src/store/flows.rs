@@ -161,7 +161,10 @@ mod tests {
     fn what_is_found_counts_until_the_flow_is_decided_here() {
         let mut flows = Flows::new(10, true);
         flows.decided(Arc::new(decision("here", 5)));
-        flows.find(vec![logged(&decision("here", 1)), logged(&decision("there", 2))]);
+        flows.find(vec![
+            logged(&decision("here", 1)),
+            logged(&decision("there", 2)),
+        ]);
         let key = |flow| decision(flow, 0).flow;
         assert!(flows.found(&key("here")).is_none());
         assert_eq!(flows.found(&key("there")).unwrap().sequence, 2);

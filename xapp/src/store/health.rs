@@ -32,7 +32,10 @@ impl fmt::Display for Standing {
             Self::Opening => f.write_str("not reached yet"),
             Self::Written => f.write_str("written"),
             Self::Lost { reason } => {
-                write!(f, "cannot be written, control goes on from memory: {reason}")
+                write!(
+                    f,
+                    "cannot be written, control goes on from memory: {reason}"
+                )
             }
         }
     }

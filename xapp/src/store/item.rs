@@ -183,7 +183,11 @@ impl Items {
         Self {
             items: Default::default(),
             waiting: Default::default(),
-            standing: if backend { Standing::Unread } else { Standing::Alone },
+            standing: if backend {
+                Standing::Unread
+            } else {
+                Standing::Alone
+            },
         }
     }
 
@@ -220,7 +224,9 @@ impl Items {
 
     pub(super) fn all(&self, kind: Kind) -> Vec<(String, Octets)> {
         let items = self.items[kind.index()].iter();
-        items.map(|(key, item)| (key.clone(), item.clone())).collect()
+        items
+            .map(|(key, item)| (key.clone(), item.clone()))
+            .collect()
     }
 
     /// Whether the backend was never read.
@@ -341,7 +347,10 @@ mod tests {
         assert_eq!(items.get(KIND, "deleted"), None);
         assert_eq!(items.get(KIND, "theirs"), Some(octets("old")));
         let written = items.take(9);
-        assert_eq!(written, [change("deleted", None), change("ours", Some("new"))]);
+        assert_eq!(
+            written,
+            [change("deleted", None), change("ours", Some("new"))]
+        );
     }
 
     #[test]

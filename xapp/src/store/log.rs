@@ -1,15 +1,15 @@
 //! Reads the log of decisions, wherever it is kept.
 
+use super::Store;
 use super::backend::Failure;
 use super::file;
 use super::record;
 use super::redis::LogInRedis;
 use super::settings::{Place, Settings};
-use super::Store;
 use policies::decision_log::LoggedDecision;
 
 /// Decisions that are read at once.
-const CHUNK: usize = 500;
+const CHUNK: usize = 100;
 
 /// Why the log cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -59,7 +59,9 @@ impl LogReader {
         };
         let log = match &settings.place {
             Place::Memory => {
-                return Err(error("only the running process has it: ask its operations API".into()));
+                return Err(error(
+                    "only the running process has it: ask its operations API".into(),
+                ));
             }
             Place::File(path) => {
                 if !path.exists() {

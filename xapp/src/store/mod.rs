@@ -160,7 +160,9 @@ impl Store {
         };
         let mut standing = store.standing();
         // The writer ends with the process only.
-        let _ = standing.wait_for(|standing| *standing != Standing::Opening).await;
+        let _ = standing
+            .wait_for(|standing| *standing != Standing::Opening)
+            .await;
         Ok((store, Some(writing)))
     }
 

@@ -77,7 +77,10 @@ pub(super) fn readable(octets: &[u8]) -> Option<LoggedDecision> {
     match decode(octets) {
         Ok(decision) => Some(decision),
         Err(reason) => {
-            warn!(reason, "a stored decision cannot be read and is passed over");
+            warn!(
+                reason,
+                "a stored decision cannot be read and is passed over"
+            );
             None
         }
     }

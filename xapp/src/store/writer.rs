@@ -84,7 +84,10 @@ impl<B: Backend> Writer<B> {
         } else {
             let there = self.backend.keys().await?;
             self.store.back(there);
-            info!(place = self.backend.place(), "the store is back; all is written again");
+            info!(
+                place = self.backend.place(),
+                "the store is back; all is written again"
+            );
         }
         loop {
             let begun = Instant::now();
@@ -131,7 +134,10 @@ impl<B: Backend> Writer<B> {
     fn lost(&mut self, failure: &Failure) {
         let reason = format!("{}: {}", self.backend.place(), failure.reason);
         if !matches!(&*self.store.standing().borrow(), Standing::Lost { .. }) {
-            warn!(reason, "the store cannot be written; control goes on from memory");
+            warn!(
+                reason,
+                "the store cannot be written; control goes on from memory"
+            );
         }
         self.store.lost(reason);
     }

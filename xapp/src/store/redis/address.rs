@@ -75,7 +75,9 @@ impl FromStr for Address {
                     master: master.to_owned(),
                 }
             }
-            "redis-cluster" => Kind::Cluster(servers(place, |host| format!("redis://{login}{host}"))?),
+            "redis-cluster" => {
+                Kind::Cluster(servers(place, |host| format!("redis://{login}{host}"))?)
+            }
             "rediss" => {
                 return Err(
                     "rediss: Cantor does not speak TLS to Redis yet; write redis:// and keep Redis in a protected network"
@@ -120,18 +122,25 @@ mod tests {
         for (text, shown) in [
             ("redis://127.0.0.1:6379/2", "redis://127.0.0.1:6379/2"),
             ("redis://u:p%40ss@redis.example", "redis://redis.example"),
-            ("redis+unix:///run/redis.sock?pass=secret", "redis+unix:///run/redis.sock"),
+            (
+                "redis+unix:///run/redis.sock?pass=secret",
+                "redis+unix:///run/redis.sock",
+            ),
             (
                 "redis-sentinel://u:secret@a,b:26380/dbaasmaster/1",
                 "redis-sentinel://a,b:26380/dbaasmaster/1",
             ),
-            ("redis-cluster://:secret@[::1]:7000,b", "redis-cluster://[::1]:7000,b"),
+            (
+                "redis-cluster://:secret@[::1]:7000,b",
+                "redis-cluster://[::1]:7000,b",
+            ),
         ] {
             let address = parse(text).unwrap();
             assert_eq!(address.to_string(), shown);
             assert_eq!(format!("{address:?}"), shown);
         }
-        let Kind::Sentinel { sentinels, master } = parse("redis-sentinel://a,[::1]/m").unwrap().kind
+        let Kind::Sentinel { sentinels, master } =
+            parse("redis-sentinel://a,[::1]/m").unwrap().kind
         else {
             panic!("no Sentinel");
         };

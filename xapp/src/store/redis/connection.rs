@@ -48,9 +48,10 @@ impl Connection {
         };
         let steps = match &address.kind {
             Kind::Server(_) => 2,
-            Kind::Sentinel { sentinels: hosts, .. } | Kind::Cluster(hosts) => {
-                2 + 2 * u32::try_from(hosts.len()).unwrap_or(u32::MAX)
+            Kind::Sentinel {
+                sentinels: hosts, ..
             }
+            | Kind::Cluster(hosts) => 2 + 2 * u32::try_from(hosts.len()).unwrap_or(u32::MAX),
         };
         match timeout(patience.saturating_mul(steps), connected).await {
             Ok(connection) => connection.map_err(failure),

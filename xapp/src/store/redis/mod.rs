@@ -72,7 +72,11 @@ impl Redis {
         let (mut cursor, mut keys) = (0_u64, Vec::new());
         loop {
             let mut scan = pipe();
-            scan.cmd("SSCAN").arg(&index).arg(cursor).arg("COUNT").arg(1000);
+            scan.cmd("SSCAN")
+                .arg(&index)
+                .arg(cursor)
+                .arg("COUNT")
+                .arg(1000);
             let ((next, found),): ((u64, Vec<String>),) = self.query(&scan).await?;
             keys.extend(found);
             cursor = next;
@@ -81,7 +85,10 @@ impl Redis {
             }
         }
         if cursor != 0 || keys.len() > limit {
-            warn!(index, limit, "more keys than are kept: the others are left out");
+            warn!(
+                index,
+                limit, "more keys than are kept: the others are left out"
+            );
             keys.truncate(limit);
         }
         // SSCAN may give a member twice.
@@ -114,7 +121,11 @@ impl Redis {
             }
             if !gone.is_empty() {
                 let mut remove = pipe();
-                remove.cmd("SREM").arg(self.index_key(kind)).arg(gone).ignore();
+                remove
+                    .cmd("SREM")
+                    .arg(self.index_key(kind))
+                    .arg(gone)
+                    .ignore();
                 self.query::<()>(&remove).await?;
             }
         }
@@ -125,7 +136,11 @@ impl Redis {
     async fn mark(&mut self) -> Result<(), Failure> {
         let key = self.key("lineage");
         let mut mark = pipe();
-        mark.cmd("SET").arg(&key).arg(&self.lineage).arg("NX").ignore();
+        mark.cmd("SET")
+            .arg(&key)
+            .arg(&self.lineage)
+            .arg("NX")
+            .ignore();
         mark.cmd("GET").arg(&key);
         let (lineage,): (Option<String>,) = self.query(&mark).await?;
         self.lineage = lineage.ok_or_else(|| Failure::new("the mark of the lineage is gone"))?;
@@ -170,7 +185,11 @@ impl Redis {
             set.arg("EX").arg(FLOW_EXPIRY).ignore();
         }
         let keys: Vec<&str> = write.flows.iter().map(|(key, _)| key.as_str()).collect();
-        commands.cmd("SADD").arg(self.index_key(FLOW)).arg(keys).ignore();
+        commands
+            .cmd("SADD")
+            .arg(self.index_key(FLOW))
+            .arg(keys)
+            .ignore();
     }
 
     fn add_log(&self, commands: &mut Pipeline, write: &Write) {
@@ -204,7 +223,9 @@ impl Backend for Redis {
                 .extend(items.map(|(key, value)| (kind, key, Octets::from(value))));
         }
         let flows = self.values(FLOW, MAX_FLOWS).await?;
-        let flows = flows.iter().filter_map(|(_, value)| record::readable(value));
+        let flows = flows
+            .iter()
+            .filter_map(|(_, value)| record::readable(value));
         found.flows.extend(flows);
         Ok(found)
     }
@@ -240,9 +261,18 @@ impl Backend for Redis {
         let (length,): (u64,) = self.query(&length).await?;
         let mut trim = pipe();
         let half = length / 2;
-        trim.cmd("XTRIM").arg(self.log_key()).arg("MAXLEN").arg(half).ignore();
+        trim.cmd("XTRIM")
+            .arg(self.log_key())
+            .arg("MAXLEN")
+            .arg(half)
+            .ignore();
         self.query::<()>(&trim).await?;
-        warn!(place = self.place(), from = length, to = half, "Redis is full: the log of decisions is shortened");
+        warn!(
+            place = self.place(),
+            from = length,
+            to = half,
+            "Redis is full: the log of decisions is shortened"
+        );
         Ok(())
     }
 }
