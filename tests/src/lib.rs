@@ -12,6 +12,7 @@ pub mod lag;
 pub mod ports;
 pub mod process;
 pub mod record;
+pub mod redis;
 pub mod site;
 pub mod stream;
 

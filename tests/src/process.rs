@@ -1,9 +1,9 @@
-//! The project's binaries as processes.
+//! The project's binaries, and other programs, as processes.
 
 use crate::record::Record;
 use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 
@@ -23,7 +23,16 @@ impl Process {
     /// # Panics
     /// When it was not built, or cannot be started.
     pub fn start(binary: &str, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
-        let mut child = Command::new(path(binary))
+        Self::program(&path(binary), arguments)
+    }
+
+    /// Starts any program.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn program(program: &Path, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        let name = program.file_name().unwrap_or_default().to_string_lossy();
+        let mut child = Command::new(program)
             .args(arguments)
             .env_remove("RUST_LOG")
             .env("NO_COLOR", "1")
@@ -31,7 +40,7 @@ impl Process {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .unwrap_or_else(|error| panic!("{binary} cannot be started: {error}"));
+            .unwrap_or_else(|error| panic!("{name} cannot be started: {error}"));
         let (recorder, lines) = Record::new();
         let outputs: [Option<Box<dyn Read + Send>>; 2] = [
             child.stdout.take().map(|pipe| Box::new(pipe) as _),
@@ -46,7 +55,7 @@ impl Process {
             });
         }
         Self {
-            name: binary.to_owned(),
+            name: name.into_owned(),
             child,
             lines,
             passed: 0,

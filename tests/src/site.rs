@@ -8,6 +8,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 use tempfile::TempDir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 use tonic::transport::Channel;
 use transport::{Address, Protocol};
 
@@ -39,6 +41,14 @@ impl Site {
     /// # Panics
     /// When files cannot be written.
     pub fn new(protocol: Protocol) -> Self {
+        Self::with(protocol, "")
+    }
+
+    /// The same, with further lines in the xApp's configuration.
+    ///
+    /// # Panics
+    /// When files cannot be written.
+    pub fn with(protocol: Protocol, settings: &str) -> Self {
         let site = Self {
             folder: tempfile::tempdir().expect("a temporary folder"),
             e2: Address::new(protocol, ports::free()),
@@ -48,7 +58,7 @@ impl Site {
             ingress: ports::free(),
         };
         let write = |file: PathBuf, text: String| std::fs::write(file, text).expect("a file");
-        write(site.xapp_file(), site.xapp_configuration());
+        write(site.xapp_file(), site.xapp_configuration() + settings);
         write(site.cell_file(), site.cell_configuration());
         site
     }
@@ -67,6 +77,34 @@ impl Site {
         let mut cell = Process::start("cantor-sim", ["cell", "--config", &file]);
         cell.line("relay 0").await;
         cell
+    }
+
+    /// Runs `cantor` with the xApp as its operations API, and gives what it printed.
+    ///
+    /// # Panics
+    /// When it does not succeed.
+    pub async fn cantor(&self, arguments: &[&str]) -> String {
+        let mut command = Process::start("cantor", [arguments, &["--xapp", &self.url()]].concat());
+        let status = command.ended().await;
+        let printed = command.lines().entries().join("\n");
+        assert!(status.success(), "cantor {arguments:?}: {printed}");
+        printed
+    }
+
+    /// What an HTTP page of the xApp says.
+    ///
+    /// # Panics
+    /// When it cannot be read.
+    pub async fn page(&self, path: &str) -> String {
+        let mut stream = TcpStream::connect(self.http).await.expect("HTTP");
+        let request = format!("GET {path} HTTP/1.0\r\n\r\n");
+        stream
+            .write_all(request.as_bytes())
+            .await
+            .expect("a request");
+        let mut page = String::new();
+        stream.read_to_string(&mut page).await.expect("a page");
+        page
     }
 
     /// Address of the xApp for clients.
