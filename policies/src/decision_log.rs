@@ -50,6 +50,9 @@ pub struct LoggedDecision {
     pub target_prbs: f64,
     /// Gain applied, bit/s per PRB.
     pub gain_bps_per_prb: f64,
+    /// The gain that a learned policy chose, before it was divided by n.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen_gain: Option<f64>,
     /// Why the rate is not what the law alone would say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<Note>,

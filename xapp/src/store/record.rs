@@ -3,6 +3,7 @@
 use crate::cell::DecisionRecord;
 use policies::decision_log::{LoggedDecision, LoggedReport, VERSION};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use tracing::warn;
 
 /// A decision in the layout in which it is kept.
@@ -17,8 +18,8 @@ pub(super) fn logged(record: &DecisionRecord) -> LoggedDecision {
         sequence: record.sequence,
         time_us: record.time_us,
         controller: record.policy.name().into(),
-        slice_policy: String::new(),
-        arm: String::new(),
+        slice_policy: name(&record.slice_policy),
+        arm: name(&record.arm),
         previous_rate_bps: record.previous_rate_bps,
         rate_bps: decision.rate_bps,
         target_bitrate_bps: decision.target_bitrate_bps,
@@ -26,6 +27,7 @@ pub(super) fn logged(record: &DecisionRecord) -> LoggedDecision {
         prbs: decision.prbs,
         target_prbs: decision.target_prbs,
         gain_bps_per_prb: decision.gain_bps_per_prb,
+        chosen_gain: decision.chosen_gain,
         note: decision.note,
         target_factor: record.target.factor,
         cell_prbs: record.target.cell_prbs,
@@ -37,6 +39,10 @@ pub(super) fn logged(record: &DecisionRecord) -> LoggedDecision {
             .map(|report| LoggedReport::new(report, record.at))
             .collect(),
     }
+}
+
+fn name(name: &Option<Arc<str>>) -> String {
+    name.as_deref().unwrap_or_default().to_owned()
 }
 
 #[derive(Serialize)]
