@@ -8,6 +8,7 @@ use e2sm::e2ap::{
 use sim::cell::{Background, CellConfig, UeConfig};
 use sim::live::{self, E2Config, E2Status, LiveConfig, RelayConfig};
 use sim::node::NodeConfig;
+use std::io::Write;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
@@ -238,7 +239,24 @@ async fn reports_and_reconnects(address: &str) {
 
 #[tokio::test]
 async fn recorded_channels_move_the_mcs_of_a_gnb() {
-    let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/ns3_trace.csv");
+    // Without the column of the MCS: the outer loop chooses it.
+    let text = include_str!("reference/ns3_trace.csv").replacen(",mcs,", ",theirs,", 1);
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    // The outer loop starts at MCS 9; what the UEs are configured to is 28.
+    let climbs = |mcs: &[u8]| mcs.iter().all(|mcs| (11..28).contains(mcs));
+    replay(file.path(), climbs).await;
+}
+
+#[tokio::test]
+async fn recorded_mcs_take_the_place_of_link_adaptation() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/ns3_trace.csv");
+    // The first of each UE, far above where the outer loop starts.
+    replay(&file, |mcs| mcs == [28, 24, 28]).await;
+}
+
+/// Runs three greedy UEs over recorded channels until their MCSs are as expected and everybody receives something.
+async fn replay(traces: &Path, expected: impl Fn(&[u8]) -> bool) {
     let greedy = UeConfig {
         background: Background::Greedy,
         ..UeConfig::default()
@@ -248,20 +266,17 @@ async fn recorded_channels_move_the_mcs_of_a_gnb() {
             ues: vec![greedy; 3],
             ..CellConfig::gnb()
         },
-        traces: Some(traces),
+        traces: Some(traces.to_owned()),
         ..LiveConfig::default()
     };
     let stop = CancellationToken::new();
     let cell = live::start(config, stop.clone()).await.unwrap();
     let mut stats = cell.stats();
-    // The outer loop starts at MCS 9; what the UEs are configured to is 28.
-    let climbs = stats.wait_for(|s| {
-        s.ues.len() == 3
-            && s.ues
-                .iter()
-                .all(|ue| (11..28).contains(&ue.mcs) && ue.rate_bps > 0.0)
+    let seen = stats.wait_for(|s| {
+        let mcs: Vec<u8> = s.ues.iter().map(|ue| ue.mcs).collect();
+        mcs.len() == 3 && expected(&mcs) && s.ues.iter().all(|ue| ue.rate_bps > 0.0)
     });
-    timeout(PATIENCE, climbs).await.unwrap().unwrap();
+    timeout(PATIENCE, seen).await.unwrap().unwrap();
     stop.cancel();
     timeout(PATIENCE, cell.finished()).await.unwrap().unwrap();
 }

@@ -119,7 +119,7 @@ fn bbr1_alone_fills_the_link_with_at_most_two_bandwidth_delay_products_in_flight
     // In flight: the queue and what the path itself holds.
     let queue = *testbed.queue[5_000..].iter().max().unwrap() as f64;
     let in_flight = queue + bandwidth_delay_octets();
-    assert!(in_flight <= 2.1 * bandwidth_delay_octets(), "{in_flight}");
+    assert!(in_flight <= 2.0 * bandwidth_delay_octets(), "{in_flight}");
     let mean = testbed.queue[5_000..].iter().sum::<u64>() as f64 / 55_000.0;
     assert!(mean < 0.2 * bandwidth_delay_octets(), "{mean}");
     assert_eq!(testbed.drops(), 0);
@@ -179,7 +179,16 @@ fn bbr3_two_flows_share_and_lose_little() {
 
 /// Reminis over the paper's 720 Mbit/s link with mRTT 20 ms: (use, mean RTT, 95 % RTT, worst RTT) after 5 s, in ms.
 fn reminis(config: ReminisConfig, service: Service) -> (f64, f64, f64, f64) {
-    let rtt = Duration::from_millis(20);
+    reminis_over(config, service, 720e6, Duration::from_millis(20))
+}
+
+/// The same with another rate and mRTT.
+fn reminis_over(
+    config: ReminisConfig,
+    service: Service,
+    rate_bps: f64,
+    rtt: Duration,
+) -> (f64, f64, f64, f64) {
     let spec = FlowSpec {
         control: Box::new(Reminis::new(SEGMENT, config, stream(5, "reminis", 0))),
         rtt,
@@ -193,12 +202,13 @@ fn reminis(config: ReminisConfig, service: Service) -> (f64, f64, f64, f64) {
     let mut testbed = Testbed::new(service, 40_000_000, tcp, vec![spec]);
     let results = testbed.run(secs(25.0));
     let (from, to) = (secs(5.0), secs(25.0));
-    let ms = |d: &Duration| d.as_secs_f64() * 1e3 + 10.0;
+    let back_ms = rtt.as_secs_f64() * 1e3 / 2.0;
+    let ms = |d: &Duration| d.as_secs_f64() * 1e3 + back_ms;
     let delays = results[0].sorted_delays(from, to);
     let mean = delays.iter().map(ms).sum::<f64>() / delays.len() as f64;
     let p95 = ms(&delays[delays.len() * 95 / 100]);
     let worst = ms(delays.last().unwrap());
-    let utilisation = results[0].goodput_bps(from, to) / (720e6 * 1400.0 / 1452.0);
+    let utilisation = results[0].goodput_bps(from, to) / (rate_bps * 1400.0 / 1452.0);
     (utilisation, mean, p95, worst)
 }
 
@@ -212,6 +222,19 @@ fn reminis_keeps_its_delay_within_twice_its_tolerance_on_a_constant_link() {
         "use {utilisation}, mean {mean}, p95 {p95}, worst {worst}"
     );
     assert!(utilisation > 0.7, "{utilisation}");
+    for (mbps, rtt_ms) in [(50.0, 40), (100.0, 10), (200.0, 50), (720.0, 5)] {
+        let (rate, rtt) = (mbps * 1e6, Duration::from_millis(rtt_ms));
+        let config = ReminisConfig::default();
+        let (utilisation, _, p95, worst) = reminis_over(config, Service::constant(rate), rate, rtt);
+        // Twice 1.5 mRTT.
+        let limit = 3.0 * rtt_ms as f64;
+        println!("{mbps} Mbit/s, {rtt_ms} ms: use {utilisation}, 95 % {p95} ms, worst {worst} ms");
+        assert!(worst <= limit, "{mbps} Mbit/s, {rtt_ms} ms: {worst} ms");
+        assert!(
+            utilisation > 0.7,
+            "{mbps} Mbit/s, {rtt_ms} ms: {utilisation}"
+        );
+    }
 }
 
 #[test]

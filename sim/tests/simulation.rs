@@ -74,10 +74,16 @@ fn tcp_over_the_cell_behaves_as_in_ns3() {
         let mut simulation = scenario.build(1, Path::new("")).unwrap();
         simulation.run_until(Duration::from_secs(30));
         let results = &simulation.flows()[0].results;
-        results.window(Duration::from_secs(5), Duration::from_secs(30))
+        let window = results.window(Duration::from_secs(5), Duration::from_secs(30));
+        let fullest = results.rows().iter().map(|row| row.queue_bytes).max();
+        (window, fullest.unwrap_or_default())
     };
     // ns-3: 113.8 Mbit/s at 54 ms, 113.8 Mbit/s at 11.7 ms.
-    let (cubic, bbr) = (scenario("cubic"), scenario("bbr1"));
+    let ((cubic, fullest), (bbr, _)) = (scenario("cubic"), scenario("bbr1"));
+    assert!(
+        fullest > 980_000,
+        "CUBIC fills the RLC queue: {fullest} octets"
+    );
     assert!((cubic.goodput_mbps / 113.8 - 1.0).abs() < 0.1, "{cubic:?}");
     assert!((bbr.goodput_mbps / 113.8 - 1.0).abs() < 0.1, "{bbr:?}");
     assert!(

@@ -18,6 +18,8 @@ pub struct CellConfig {
     pub prbs: u16,
     /// Numerology µ, 0 to 3: slots of 1 ms / 2^µ.
     pub numerology: u8,
+    /// Slots made per slot of time, at most 1: a software radio that falls behind the clock makes fewer.
+    pub made_slots: f64,
     /// TDD pattern, letters D, S and U.
     pub tdd: String,
     /// Downlink symbols of a special slot (S).
@@ -101,6 +103,7 @@ impl Default for CellConfig {
         Self {
             prbs: 106,
             numerology: 1,
+            made_slots: 1.0,
             tdd: "DDDSU".to_owned(),
             special_symbols: 10,
             control_symbols: 1,
@@ -217,6 +220,7 @@ impl CellConfig {
             allowed: "0 to 3",
         })?;
         within("prbs", self.prbs, 1..=275, "1 to 275")?;
+        within("made_slots", self.made_slots, 0.1..=1.0, "0.1 to 1")?;
         within(
             "special_symbols",
             self.special_symbols,
@@ -259,6 +263,12 @@ impl CellConfig {
                 "0 to 64",
             )?;
         }
+        within(
+            "behaviour.lost_retransmissions",
+            self.behaviour.lost_retransmissions,
+            0.0..=1.0,
+            "0 to 1",
+        )?;
         within("layers", self.layers, 1..=4, "1 to 4")?;
         within("harq_processes", self.harq_processes, 1..=32, "1 to 32")?;
         within(

@@ -123,6 +123,8 @@ struct SlotShape {
 pub struct Cell {
     config: CellConfig,
     numerology: Numerology,
+    /// Time that a slot takes, ns.
+    slot_ns: u64,
     tdd: TddPattern,
     shapes: Vec<SlotShape>,
     slot: u64,
@@ -174,8 +176,10 @@ impl Cell {
             .collect();
         let proportional_fair =
             ProportionalFair::new(ues.len(), config.fairness_window, config.prb_group);
+        let slot_ns = numerology.slot_duration().as_nanos() as f64 / config.made_slots;
         Ok(Self {
             sent: vec![0; ues.len()],
+            slot_ns: slot_ns.round() as u64,
             config,
             numerology,
             tdd,
@@ -209,7 +213,7 @@ impl Cell {
 
     /// Duration of `slots` slots.
     pub fn duration(&self, slots: u64) -> Duration {
-        Duration::from_micros(self.numerology.slot_duration().as_micros() as u64 * slots)
+        Duration::from_nanos(self.slot_ns * slots)
     }
 
     /// Share of the slots that can carry downlink data.

@@ -13,11 +13,12 @@ impl Cell {
         self.outputs.clear();
         self.uplink_outputs.clear();
         let now = self.duration(self.slot);
+        let slots_per_second = self.numerology.slots_per_second() as f64 * self.config.made_slots;
         for ue in &mut self.ues {
             ue.mac.current_tbs_octets = 0;
             ue.mac.current_prbs = 0;
             ue.queue.advance(self.slot);
-            ue.background_arrivals(self.slot, self.numerology);
+            ue.background_arrivals(self.slot, slots_per_second);
             if let Some(radio) = &mut ue.radio {
                 radio.begin_slot(self.slot, now, &ue.mac);
                 ue.link = radio.state();
@@ -276,6 +277,7 @@ impl Cell {
             _ => self.on_air.iter().map(|sent| sent.block.prbs).sum(),
         };
         let boost_db = self.config.behaviour.power.boost_db(used, total);
+        let lost_retransmissions = self.config.behaviour.lost_retransmissions;
         for i in 0..self.on_air.len() {
             let OnAir {
                 ue: index,
@@ -287,17 +289,18 @@ impl Cell {
             } = self.on_air[i];
             let ue = &mut self.ues[index];
             let error = match (&mut ue.radio, round) {
-                (Some(radio), _) => radio.error_rate(
-                    self.slot,
-                    &Transmission {
+                (Some(radio), _) => {
+                    let transmission = Transmission {
                         process,
                         round,
                         mcs: block.mcs,
                         octets: block.octets,
                         prbs: first_prb..first_prb + block.prbs,
                         boost_db,
-                    },
-                ),
+                    };
+                    let least = if round > 0 { lost_retransmissions } else { 0.0 };
+                    radio.error_rate(self.slot, &transmission).max(least)
+                }
                 (None, 0) => ue.config.first_error,
                 (None, _) => ue.config.retransmission_error,
             };
@@ -347,7 +350,7 @@ fn output(outputs: &mut Vec<Output>, ue: usize, symbol: u8, departure: Departure
 }
 
 impl Ue {
-    fn background_arrivals(&mut self, now: u64, numerology: Numerology) {
+    fn background_arrivals(&mut self, now: u64, slots_per_second: f64) {
         let len = BACKGROUND_PACKET;
         match self.config.background {
             Background::None => {}
@@ -361,8 +364,7 @@ impl Ue {
                 }
             }
             Background::Constant(bits_per_second) => {
-                self.background_credit +=
-                    bits_per_second / 8.0 / numerology.slots_per_second() as f64;
+                self.background_credit += bits_per_second / 8.0 / slots_per_second;
                 while self.background_credit >= f64::from(len) {
                     self.background_credit -= f64::from(len);
                     self.queue.push(now, None, len);

@@ -66,6 +66,8 @@ pub struct Channel {
     /// SINR per sub-band at the density of a fully used carrier, linear and in dB.
     sinr: [f32; SUBBANDS],
     sinr_db: [f32; SUBBANDS],
+    /// MCS that a recording prescribes.
+    mcs: Option<u8>,
 }
 
 #[derive(Clone, Debug)]
@@ -104,6 +106,7 @@ impl Channel {
             source,
             sinr: [0.0; SUBBANDS],
             sinr_db: [f32::NEG_INFINITY; SUBBANDS],
+            mcs: None,
         }
     }
 
@@ -149,7 +152,8 @@ impl Channel {
         match &mut self.source {
             Source::Fixed => {}
             Source::Replay(replay) => {
-                let sinr_db = replay.sinr_db(now);
+                let (sinr_db, mcs) = replay.at(now);
+                self.mcs = mcs;
                 self.set([linear(sinr_db) as f32; SUBBANDS]);
             }
             Source::Modelled(modelled) => {
@@ -168,6 +172,11 @@ impl Channel {
                 }
             }
         }
+    }
+
+    /// The MCS that the base station used when the channel was recorded, if the recording tells.
+    pub fn recorded_mcs(&self) -> Option<u8> {
+        self.mcs
     }
 
     /// Linear SINR per sub-band, lowest frequency first, at the density of a fully used carrier.

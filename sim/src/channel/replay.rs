@@ -1,7 +1,8 @@
 //! Recorded channels: SINR over time from a CSV file, repeated from its start when it ends.
 //!
 //! Columns by name: `time_ms` and `sinr_db`, others are ignored; with a column `ue`, one UE's rows are taken, with a
-//! column `harq_retx`, first transmissions only (a retransmission alone in its slot may be sent at another power).
+//! column `harq_retx`, first transmissions only (a retransmission alone in its slot may be sent at another power). With a
+//! column `mcs`, the base station's choices are part of the recording and take the place of link adaptation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +38,7 @@ pub enum ReplayError {
 struct Sample {
     at: Duration,
     sinr_db: f64,
+    mcs: Option<u8>,
 }
 
 /// A recorded channel.
@@ -61,6 +63,7 @@ impl Replay {
         let time = column("time_ms").ok_or(ReplayError::NoColumn("time_ms"))?;
         let sinr = column("sinr_db").ok_or(ReplayError::NoColumn("sinr_db"))?;
         let (ue_column, retx_column) = (column("ue"), column("harq_retx"));
+        let mcs_column = column("mcs");
 
         let mut samples: Vec<Sample> = Vec::new();
         let mut start = None;
@@ -88,6 +91,16 @@ impl Replay {
             {
                 continue;
             }
+            let mcs = match mcs_column.map(|at| number(at, "mcs")).transpose()? {
+                Some(mcs) if !(0.0..=31.0).contains(&mcs) => {
+                    return Err(ReplayError::BadValue {
+                        line: index + 1,
+                        column: "mcs",
+                        value: mcs.to_string(),
+                    });
+                }
+                mcs => mcs.map(|mcs| mcs as u8),
+            };
             let ms = number(time, "time_ms")?;
             let offset = (ms - *start.get_or_insert(ms)) / 1e3;
             let at = Duration::try_from_secs_f64(offset).ok();
@@ -95,6 +108,7 @@ impl Replay {
                 Some(at) => samples.push(Sample {
                     at,
                     sinr_db: number(sinr, "sinr_db")?,
+                    mcs,
                 }),
                 None => {
                     return Err(ReplayError::BadValue {
@@ -150,8 +164,8 @@ impl Replay {
         self.period
     }
 
-    /// The SINR in dB at `now`, which must not run backwards.
-    pub fn sinr_db(&mut self, now: Duration) -> f64 {
+    /// The SINR in dB and the MCS, if there is one, at `now`, which must not run backwards.
+    pub fn at(&mut self, now: Duration) -> (f64, Option<u8>) {
         let round = (now.as_nanos() / self.period.as_nanos()) as u32;
         if round != self.round {
             self.round = round;
@@ -165,7 +179,8 @@ impl Replay {
         {
             self.index += 1;
         }
-        self.samples[self.index].sinr_db
+        let Sample { sinr_db, mcs, .. } = self.samples[self.index];
+        (sinr_db, mcs)
     }
 }
 
@@ -178,7 +193,7 @@ mod tests {
         let text = "time_ms,ue,sinr_db,harq_retx\n100,0,10,0\n100,1,50,0\n105,0,90,1\n110,0,20,0\n120,0,30,0\n";
         let mut replay = Replay::from_csv(text, Some(0)).unwrap();
         assert_eq!(replay.period(), Duration::from_millis(30));
-        let at = |r: &mut Replay, ms| r.sinr_db(Duration::from_millis(ms));
+        let at = |r: &mut Replay, ms| r.at(Duration::from_millis(ms)).0;
         let seen: Vec<f64> = [0, 9, 10, 25, 29, 30, 40, 95]
             .map(|ms| at(&mut replay, ms))
             .to_vec();
@@ -190,8 +205,9 @@ mod tests {
         let text = include_str!("../../tests/reference/ns3_trace.csv");
         let mut replays = Replay::all_from_csv(text).unwrap();
         assert_eq!(replays.len(), 2);
-        let first = replays.iter_mut().map(|r| r.sinr_db(Duration::ZERO));
-        assert_eq!(first.collect::<Vec<_>>(), [26.59, 17.25]);
+        let first = replays.iter_mut().map(|r| r.at(Duration::ZERO));
+        let expected = [(26.59, Some(28)), (17.25, Some(24))];
+        assert_eq!(first.collect::<Vec<_>>(), expected);
         assert_eq!(
             Replay::all_from_csv("time_ms,sinr_db\n0,1\n5,2\n")
                 .unwrap()
@@ -214,6 +230,11 @@ mod tests {
             error("time_ms,sinr_db\n9,1\n5,2\n")
                 .to_string()
                 .contains("line 3: time_ms")
+        );
+        assert!(
+            error("time_ms,sinr_db,mcs\n0,1,99\n")
+                .to_string()
+                .contains("line 2: mcs = \"99\"")
         );
         assert_eq!(
             error("time_ms,sinr_db\n0,1\n"),

@@ -70,7 +70,8 @@ pub struct Args {
     /// The UEs walk through an indoor office (TR 38.901); link adaptation and errors follow the channel
     #[arg(long, conflicts_with = "traces")]
     walk: bool,
-    /// Replay recorded SINRs (CSV with time_ms and sinr_db, and ue for several UEs) instead of a channel model
+    /// Replay recorded SINRs (CSV with time_ms and sinr_db, and ue for several UEs) instead of a channel model; with a
+    /// column mcs, also the base station's choice of the MCS
     #[arg(long, value_name = "FILE")]
     traces: Option<PathBuf>,
     /// MCS of the UEs added here, unless they have a channel

@@ -19,6 +19,8 @@ pub struct Behaviour {
     pub average_while_active: bool,
     /// New data may share a slot with retransmissions.
     pub mixed_slots: bool,
+    /// Probability that a retransmission over a channel fails although its SINR suffices.
+    pub lost_retransmissions: f64,
     /// Power over the PRBs.
     pub power: PowerAllocation,
     /// What uplink data costs.
@@ -96,6 +98,7 @@ impl Default for Behaviour {
             scheduler: SchedulerKind::default(),
             average_while_active: false,
             mixed_slots: true,
+            lost_retransmissions: 0.0,
             power: PowerAllocation::default(),
             uplink: Uplink::default(),
             rlc: RlcMode::default(),
@@ -107,6 +110,8 @@ impl Behaviour {
     /// A deployed gNB, with OpenAirInterface's link adaptation.
     pub fn gnb() -> Self {
         Self {
+            // 68 of 4142 in run A of the recordings, at SINRs from 7 to 18 dB alike.
+            lost_retransmissions: 0.016,
             uplink: Uplink::UplinkSlots { grant_slots: 8 },
             rlc: RlcMode::Acknowledged(AmConfig::default()),
             ..Self::default()
@@ -121,6 +126,7 @@ impl Behaviour {
             scheduler: SchedulerKind::ProportionalFair,
             average_while_active: true,
             mixed_slots: false,
+            lost_retransmissions: 0.0,
             power: PowerAllocation::UsedPrbs,
             uplink: Uplink::WholeSlots {
                 first_slots: 7,

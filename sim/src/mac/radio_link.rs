@@ -43,6 +43,7 @@ pub struct RadioLink {
     information: Vec<f64>,
     adaptation: Adapter,
     carrier_prbs: u16,
+    highest_mcs: u8,
     state: LinkState,
 }
 
@@ -71,6 +72,10 @@ impl RadioLink {
         processes: usize,
         slots_per_second: u64,
     ) -> Self {
+        let highest_mcs = match adaptation {
+            Adaptation::Lena => lena::CODE_RATES.len() as u8 - 1,
+            Adaptation::OuterLoop(_) => table.highest(),
+        };
         let (model, adaptation) = match adaptation {
             Adaptation::Lena => (
                 ErrorModel::lena().clone(),
@@ -104,6 +109,7 @@ impl RadioLink {
             information: vec![0.0; processes],
             adaptation,
             carrier_prbs,
+            highest_mcs,
         }
     }
 
@@ -150,6 +156,9 @@ impl RadioLink {
                     self.state.cqi = wideband_cqi(&self.channel, *table, self.carrier_prbs);
                 }
             }
+        }
+        if let Some(mcs) = self.channel.recorded_mcs() {
+            self.state.mcs = mcs.min(self.highest_mcs);
         }
     }
 
