@@ -15,7 +15,7 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
     /// How logs look; what they tell is set by RUST_LOG (default: info)
-    #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text)]
+    #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text, display_order = 1000)]
     log_format: LogFormat,
 }
 

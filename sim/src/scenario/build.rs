@@ -179,7 +179,7 @@ impl Scenario {
         if let Some(key) = spec.foreign_parameter() {
             return Err(wrong(
                 key,
-                format!("{:?} has no such parameter", spec.sender),
+                format!("the sender {:?} has no such parameter", spec.sender.name()),
             ));
         }
         let mut random = stream(seed, "timing", index as u64);

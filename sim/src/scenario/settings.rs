@@ -49,7 +49,7 @@ pub(super) fn apply(table: &mut Table, setting: &str) -> Result<(), ScenarioErro
 }
 
 /// Sets `a.b.2.c=value`; a value that is no TOML is a string. A number in the path is an index of an array, `*` all of it,
-/// `guided` the flows that are guided.
+/// `guided` the flows that are guided; anything else is the `name` of an item.
 fn change(table: &mut Table, setting: &str) -> Result<(), String> {
     let (key, value) = setting
         .split_once('=')
@@ -81,6 +81,10 @@ fn change(table: &mut Table, setting: &str) -> Result<(), String> {
 /// In the place of an index: the flows whose sender is guided.
 const GUIDED: &str = "guided";
 
+fn is_named(item: &Value, name: &str) -> bool {
+    item.get("name").and_then(Value::as_str) == Some(name)
+}
+
 fn is_guided(flow: &Value) -> bool {
     let sender = flow.get("sender").cloned();
     sender.is_some_and(|s| SenderKind::deserialize(s).is_ok_and(SenderKind::guided))
@@ -109,10 +113,12 @@ fn set(target: &mut Value, path: &[&str], value: &Value) -> Result<(), String> {
         Value::Array(array) => {
             let len = array.len();
             let index = part.parse::<usize>().ok();
+            let index = index.or_else(|| array.iter().position(|item| is_named(item, part)));
             match index.and_then(|index| array.get_mut(index)) {
                 Some(item) => set(item, rest, value),
                 None => Err(format!(
-                    "{part:?} must be an index below {len}, * or {GUIDED}"
+                    "{part:?} must be an index below {len} (items are counted as they are written), * for all, \
+                     {GUIDED}, or the name of an item"
                 )),
             }
         }
@@ -124,7 +130,7 @@ fn set(target: &mut Value, path: &[&str], value: &Value) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "duration_s = 5\n[[ues]]\ncount = 2\n[[flows]]\nue = 0\nsender = 'cubic'\n[[flows]]\nue = 1\nsender = 'cbr'\nmbps = 3\n[[flows]]\nue = 1\nsender = 'rapid'\n";
+    const TEXT: &str = "duration_s = 5\n[[ues]]\ncount = 2\n[[flows]]\nue = 0\nsender = 'cubic'\n[[flows]]\nue = 1\nname = 'audio'\nsender = 'cbr'\nmbps = 3\n[[flows]]\nue = 1\nsender = 'rapid'\n";
 
     fn parse(settings: &[&str]) -> Result<Scenario, ScenarioError> {
         let settings: Vec<String> = settings.iter().map(|s| (*s).to_owned()).collect();
@@ -135,7 +141,8 @@ mod tests {
     fn settings_reach_everywhere() {
         let scenario = parse(&[
             "duration_s=7.5",
-            "flows.1.mbps=4",
+            "flows.1.payload=200",
+            "flows.audio.mbps=4",
             "ues.*.queue_limit_bytes=300000",
             "cell.profile=lena",
             "flows.0.sender=bbr1",
@@ -156,6 +163,7 @@ mod tests {
     fn mistakes_are_named() {
         let message = |setting: &str| parse(&[setting]).unwrap_err().to_string();
         assert!(message("flows.7.mbps=4").contains("below 3"));
+        assert!(message("flows.video.mbps=4").contains("\"video\""));
         assert!(message("duration_s").contains("key=value"));
         assert!(message("flows.0.speed=4").contains("speed"));
         assert!(message("duration_s.x=4").contains("\"x\""));

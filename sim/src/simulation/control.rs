@@ -144,6 +144,8 @@ impl Controlled {
             report.prbs = report.prbs.map(|prbs| prbs * scale);
             report.retx_prbs = report.retx_prbs.map(|prbs| prbs * scale);
             if let Some(link) = &ues[ue].link {
+                // It is not in the cell: what MAC says of it means nothing.
+                (report.mcs, report.sinr_db) = (None, None);
                 report.queue_bytes = Some(link.queued());
             }
             for (index, flow) in flows.iter_mut().enumerate().filter(|(_, f)| f.ue() == ue) {

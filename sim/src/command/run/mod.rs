@@ -35,7 +35,7 @@ pub struct Args {
     /// Print the text of the scenario, as a start for one's own
     #[arg(long, conflicts_with = "list")]
     show: bool,
-    /// Change a setting: key.path=value; a number is an index of an array, * all of it
+    /// Change a setting: key.path=value; an item of a list is told by its index or name, * is all of them
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
     /// Run once for each of several values of a setting; several sweeps multiply
@@ -177,7 +177,8 @@ fn tell_speed(seconds: f64, wall: f64, ue_slots: f64) {
         "{seconds:.0} s of virtual time in {wall:.1} s: {real_time:.0} times real time"
     ));
     if let Some(cpu) = runs::cpu_time().map(|time| time.as_secs_f64())
-        && cpu > 0.0
+        // Below, its resolution says nothing.
+        && cpu >= 0.2
     {
         super::status(format_args!(
             "{cpu:.1} s of CPU time: {:.0} times real time per core, {:.0} ns per UE and slot",
