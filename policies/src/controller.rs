@@ -1,6 +1,8 @@
 //! The contract of a rate controller, as the xApp and the simulator call it.
 
-use crate::{error::Error, gain::GainPolicy, guard::Cause, report::UeReport};
+use crate::{
+    choir::LONGEST_REPORT_PERIOD, error::Error, gain::GainPolicy, guard::Cause, report::UeReport,
+};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -140,6 +142,10 @@ pub enum Measurement {
     Sinr,
     /// [`UeReport::queue_bytes`].
     Queue,
+    /// [`UeReport::delivered_bytes`].
+    Delivered,
+    /// Reports at least every [`LONGEST_REPORT_PERIOD`].
+    FrequentReports,
 }
 
 impl Measurement {
@@ -152,6 +158,8 @@ impl Measurement {
             Self::ChannelQuality => "SINR or CQI",
             Self::Sinr => "SINR",
             Self::Queue => "RLC queue",
+            Self::Delivered => "volume delivered",
+            Self::FrequentReports => "a report at least every 10 ms",
         }
     }
 
@@ -164,6 +172,9 @@ impl Measurement {
             Self::ChannelQuality => report.sinr_db.is_some() || report.cqi.is_some(),
             Self::Sinr => report.sinr_db.is_some(),
             Self::Queue => report.queue_bytes.is_some(),
+            Self::Delivered => report.delivered_bytes.is_some(),
+            // Windows are not exact.
+            Self::FrequentReports => report.length <= LONGEST_REPORT_PERIOD.mul_f64(1.5),
         }
     }
 }

@@ -92,6 +92,9 @@ pub struct LoggedReport {
     pub retx_prbs: Option<f64>,
     /// [`UeReport::cell_prbs`].
     pub cell_prbs: f64,
+    /// [`UeReport::used_prbs`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used_prbs: Option<f64>,
     /// [`UeReport::mcs`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mcs: Option<f64>,
@@ -178,6 +181,7 @@ impl LoggedReport {
             prbs: report.prbs,
             retx_prbs: report.retx_prbs,
             cell_prbs: report.cell_prbs,
+            used_prbs: report.used_prbs,
             mcs: report.mcs,
             tb_sent: report.tb_sent,
             tb_retx: report.tb_retx,
@@ -206,6 +210,7 @@ impl LoggedReport {
             prbs: self.prbs,
             retx_prbs: self.retx_prbs,
             cell_prbs: self.cell_prbs,
+            used_prbs: self.used_prbs,
             mcs: self.mcs,
             tb_sent: self.tb_sent,
             tb_retx: self.tb_retx,
@@ -239,6 +244,7 @@ fn join_run(run: &[UeReport]) -> Option<UeReport> {
         length: run.iter().map(|report| report.length).sum(),
         prbs: mean(run, |report| report.prbs),
         retx_prbs: mean(run, |report| report.retx_prbs),
+        used_prbs: mean(run, |report| report.used_prbs),
         mcs: mean(run, |report| report.mcs),
         sinr_db: mean(run, |report| report.sinr_db),
         tb_sent: sum(run, |report| report.tb_sent),

@@ -1,6 +1,7 @@
 //! Gain policies by name, their parameters, and which of them a RAN's measurements allow.
 
 use crate::{
+    choir::{self, Choir, ChoirFlow},
     controller::{Controller, Measurement},
     error::Error,
     guard::{GuardRails, Guarded},
@@ -22,11 +23,13 @@ pub enum GainPolicy {
     RapidPeak,
     /// PRISM: a gain that a network chooses, peak PRB use.
     Prism,
+    /// Choir: bandwidth guidance for video, from MAC and RLC reports.
+    Choir,
 }
 
 impl GainPolicy {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Rapid, Self::RapidPeak, Self::Prism];
+    pub const ALL: [Self; 4] = [Self::Rapid, Self::RapidPeak, Self::Prism, Self::Choir];
 
     /// The name in configuration, guidance and logs.
     pub fn name(self) -> &'static str {
@@ -34,6 +37,7 @@ impl GainPolicy {
             Self::Rapid => "rapid",
             Self::RapidPeak => "rapid-peak",
             Self::Prism => "prism",
+            Self::Choir => "choir",
         }
     }
 
@@ -69,6 +73,15 @@ impl GainPolicy {
             Self::RapidPeak => Box::new(rapid(PrbStatistic::Peak {
                 report_interval: parameters.report_interval,
             })?),
+            Self::Choir => {
+                let flow = ChoirFlow {
+                    report_period: parameters.report_interval,
+                    e2_delay: parameters.e2_delay,
+                    wired: parameters.wired_delay,
+                    frame_interval: parameters.frame_interval,
+                };
+                Box::new(Choir::new(parameters.choir, flow, parameters.initial_bps))
+            }
             Self::Prism => {
                 let card = model.ok_or(Error::NoModel { policy: self })?;
                 let prism = Prism::new(card.clone(), parameters.initial_bps)?;
@@ -87,6 +100,7 @@ impl GainPolicy {
     fn lacks(self, model: Option<&Card>, has: impl Fn(Measurement) -> bool) -> Option<Lack> {
         let needs = match (self, model) {
             (Self::Rapid | Self::RapidPeak, _) => vec![Measurement::Prbs],
+            (Self::Choir, _) => choir::NEEDS.to_vec(),
             (Self::Prism, Some(card)) => card.needs(),
             (Self::Prism, None) => return Some(Lack::Model),
         };
@@ -187,10 +201,18 @@ pub struct GainParameters {
     pub report_interval: Duration,
     /// Guard rails of learned policies; `None`: they decide alone.
     pub guard: Option<GuardRails>,
+    /// Choir's law.
+    pub choir: choir::Parameters,
+    /// From the end of a report's window until guidance leaves.
+    pub e2_delay: Duration,
+    /// One way between edge server and base station.
+    pub wired_delay: Duration,
+    /// Interval between video frames, where the edge server announced it.
+    pub frame_interval: Option<Duration>,
 }
 
 impl Default for GainParameters {
-    /// K and γ of RAPID's paper, δ of PRISM's; the start rate is ours (the papers do not give it).
+    /// K and γ of RAPID's paper, δ of PRISM's; the start rate and the delays are ours (the papers do not give them).
     fn default() -> Self {
         Self {
             k: 0.5,
@@ -198,6 +220,10 @@ impl Default for GainParameters {
             initial_bps: 1e6,
             report_interval: Duration::from_millis(50),
             guard: Some(GuardRails::default()),
+            choir: choir::Parameters::default(),
+            e2_delay: Duration::from_millis(1),
+            wired_delay: Duration::ZERO,
+            frame_interval: None,
         }
     }
 }

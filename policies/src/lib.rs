@@ -1,10 +1,11 @@
-//! What decides: UE reports, histories, gain policies (RAPID, peak RAPID, PRISM) and their models, slice policies.
+//! What decides: UE reports, histories, gain policies (RAPID, peak RAPID, PRISM, Choir) and their models, slice policies.
 //!
 //! No I/O and no clock here: reports and the time are arguments. (The files of a model are read in [`model::Folder`].)
 #![forbid(unsafe_code)]
 
 pub mod activity;
 pub mod batch;
+pub mod choir;
 pub mod controller;
 pub mod decision_log;
 pub mod error;
@@ -22,6 +23,7 @@ pub mod windows;
 
 pub use activity::ActiveUes;
 pub use batch::{Batch, Row};
+pub use choir::Choir;
 pub use controller::{Controller, Decision, Interval, Measurement, Note, RateBounds, Target};
 pub use error::Error;
 pub use gain::{GainParameters, GainPolicy, Lack, Selection};

@@ -61,6 +61,8 @@ pub struct UeReport {
     pub retx_prbs: Option<f64>,
     /// PRBs per slot that the cell can give in downlink, averaged over all slots: the carrier's PRBs times its downlink share.
     pub cell_prbs: f64,
+    /// PRBs per slot that all UEs of the cell used in the window, averaged as `prbs`.
+    pub used_prbs: Option<f64>,
     /// Downlink MCS index (TS 38.214 clause 5.1.3.1).
     pub mcs: Option<f64>,
     /// Transport blocks sent for the first time in the window.

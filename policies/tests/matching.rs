@@ -34,6 +34,7 @@ fn report(rnti: u16, octets: u64) -> UeReport {
         prbs: None,
         retx_prbs: None,
         cell_prbs: 84.8,
+        used_prbs: None,
         mcs: None,
         tb_sent: None,
         tb_retx: None,

@@ -15,9 +15,11 @@
 //! - [`random`]: random streams, one per purpose.
 #![forbid(unsafe_code)]
 
+pub mod capacity;
 pub mod cell;
 pub mod channel;
 pub mod closed_loop;
+pub mod frames;
 pub mod link;
 pub mod linkmodel;
 pub mod live;

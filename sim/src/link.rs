@@ -46,6 +46,17 @@ pub enum TraceError {
 }
 
 impl Opportunities {
+    /// Octets that one opportunity delivers.
+    pub const OCTETS: u32 = OPPORTUNITY;
+
+    /// Opportunities at these milliseconds, ascending. Without one there is a single one after a second.
+    pub fn of(mut at_ms: Vec<u64>) -> Self {
+        if at_ms.last().is_none_or(|&last| last == 0) {
+            at_ms.push(1000);
+        }
+        Self { at_ms }
+    }
+
     /// Reads a trace: one opportunity to send 1504 octets per line, in milliseconds.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let mut at_ms: Vec<u64> = Vec::new();
@@ -89,14 +100,11 @@ impl Opportunities {
     /// Index of the first opportunity at or after `now`.
     fn first_from(&self, now: Duration) -> u64 {
         let ms = now.as_nanos().div_ceil(1_000_000) as u64;
-        // The last opportunity of a period falls together with the period's end.
-        let round = ms / self.period_ms();
-        let start = round.saturating_sub(1) * self.at_ms.len() as u64;
-        let mut index = start;
-        while self.at(index) < now {
-            index += 1;
-        }
-        index
+        // The last opportunity of a period falls together with the next one's begin.
+        let round = ms.saturating_sub(1) / self.period_ms();
+        let within = ms - round * self.period_ms();
+        let before = self.at_ms.partition_point(|&at| at < within);
+        round * self.at_ms.len() as u64 + before as u64
     }
 }
 
@@ -113,6 +121,7 @@ pub struct Link<T> {
     opportunity: u64,
     remainder: (Duration, u32),
     drops: u64,
+    arrived: u64,
 }
 
 impl<T> Link<T> {
@@ -127,6 +136,7 @@ impl<T> Link<T> {
             opportunity: 0,
             remainder: (Duration::ZERO, 0),
             drops: 0,
+            arrived: 0,
         }
     }
 
@@ -140,12 +150,35 @@ impl<T> Link<T> {
         self.drops
     }
 
+    /// Octets taken into the queue so far.
+    pub fn arrived_octets(&self) -> u64 {
+        self.arrived
+    }
+
+    /// Octets that it could deliver in [`from`, `to`).
+    pub fn capacity_octets(&self, from: Duration, to: Duration) -> u64 {
+        match &self.service {
+            Service::Rates(rates) => {
+                let spans = rates.iter().enumerate().map(|(index, &(begin, bps))| {
+                    let end = rates.get(index + 1).map_or(to, |&(next, _)| next.min(to));
+                    bps / 8.0 * end.saturating_sub(begin.max(from)).as_secs_f64()
+                });
+                spans.sum::<f64>() as u64
+            }
+            Service::Trace(trace) => {
+                let count = trace.first_from(to) - trace.first_from(from);
+                count * u64::from(OPPORTUNITY)
+            }
+        }
+    }
+
     /// A packet arrives; false if it is dropped.
     pub fn push(&mut self, now: Duration, packet: T, len: u32) -> bool {
         if self.queued + u64::from(len) > self.buffer {
             self.drops += 1;
             return false;
         }
+        self.arrived += u64::from(len);
         self.queue.push_back((packet, len));
         self.queued += u64::from(len);
         if self.queue.len() == 1 {

@@ -56,6 +56,7 @@ impl Meter {
             prbs: Some(prbs + retx_prbs),
             retx_prbs: Some(retx_prbs),
             cell_prbs,
+            used_prbs: None,
             mcs: Some(f64::from(view.link.mcs)),
             tb_sent: Some(mac.harq[0] - self.mac.harq[0]),
             tb_retx: Some(mac.retransmissions() - self.mac.retransmissions()),

@@ -1,5 +1,6 @@
 //! What a flow achieved: totals, delay distribution, and one row per report interval.
 
+use crate::frames::{FrameResults, FrameSummary};
 use hdrhistogram::Histogram;
 use serde::Serialize;
 use std::time::Duration;
@@ -104,6 +105,8 @@ pub struct FlowResults {
     gains: Vec<(f64, u64)>,
     /// Delay objective of its slice.
     objective: Option<Duration>,
+    /// Frames, if it is a video flow.
+    pub frames: Option<FrameResults>,
 }
 
 impl FlowResults {
@@ -126,6 +129,7 @@ impl FlowResults {
             rows: Vec::new(),
             gains: Vec::new(),
             objective: None,
+            frames: None,
         }
     }
 
@@ -236,6 +240,7 @@ impl FlowResults {
             prbs: mean(&|r| r.prbs),
             mcs: mean(&|r| r.mcs),
             retransmission_ratio: mean(&|r| r.retransmission_ratio),
+            frames: self.frames.as_ref().map(FrameResults::summary),
         }
     }
 
@@ -328,6 +333,9 @@ pub struct Summary {
     pub mcs: f64,
     /// HARQ retransmissions per first transmission.
     pub retransmission_ratio: f64,
+    /// Frames, if it is a video flow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frames: Option<FrameSummary>,
 }
 
 /// Results of one flow in a part of its life.

@@ -40,6 +40,7 @@ fn report(rnti: u16, end: Duration, prbs: Option<f64>) -> UeReport {
         prbs,
         retx_prbs: None,
         cell_prbs: CELL_PRBS,
+        used_prbs: None,
         mcs: None,
         tb_sent: None,
         tb_retx: None,

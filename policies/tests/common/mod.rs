@@ -13,6 +13,7 @@ pub fn report(end: Duration, length: Duration, prbs: Option<f64>) -> UeReport {
         prbs,
         retx_prbs: None,
         cell_prbs: 84.8,
+        used_prbs: None,
         mcs: None,
         tb_sent: None,
         tb_retx: None,

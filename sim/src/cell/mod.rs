@@ -218,8 +218,13 @@ impl Cell {
 
     /// Share of the slots that can carry downlink data.
     pub fn downlink_share(&self) -> f64 {
-        let carries = |&slot: &u64| self.config.data_symbols(&self.tdd, slot) > 0;
+        let carries = |&slot: &u64| self.carries_downlink(slot);
         (0..self.tdd.period()).filter(carries).count() as f64 / self.tdd.period() as f64
+    }
+
+    /// The TDD pattern lets this slot carry downlink data.
+    pub fn carries_downlink(&self, slot: u64) -> bool {
+        self.config.data_symbols(&self.tdd, slot) > 0
     }
 
     /// Number of UEs.

@@ -46,12 +46,12 @@ impl Scenario {
         for (ue, spec) in channels.enumerate() {
             cell.set_channel(ue, spec.channel(bandwidth_hz, seed, ue, folder)?);
         }
-        let links = self.links(folder)?;
+        let links = self.links(seed, folder)?;
         let model = self.model(folder)?;
         let card = model.as_ref().map(|(card, _)| card);
         let flows = self.flows.iter().enumerate();
         let flows = flows
-            .map(|(index, spec)| self.flow(spec, index, seed, cell.ue_count(), card))
+            .map(|(index, spec)| self.flow(spec, index, seed, &cell, card))
             .collect::<Result<_, _>>()?;
         let mut simulation = Simulation::new(cell, self.delays.into(), self.control.into(), flows);
         if let Some((_, network)) = model {
@@ -113,16 +113,23 @@ impl Scenario {
     }
 
     /// The links of the UEs that are not reached through the cell.
-    fn links(&self, folder: &Path) -> Result<Vec<(usize, Link<InCell>)>, ScenarioError> {
+    fn links(&self, seed: u64, folder: &Path) -> Result<Vec<(usize, Link<InCell>)>, ScenarioError> {
         let mut links = Vec::new();
         let ues = self
             .ues
             .iter()
             .flat_map(|ue| std::iter::repeat_n(ue, ue.count));
         for (index, ue) in ues.enumerate() {
-            let Some(file) = &ue.mahimahi else { continue };
-            let service = Service::Trace(opportunities(file, folder)?);
-            links.push((index, Link::new(service, ue.queue_limit_bytes)));
+            let trace = match (&ue.mahimahi, &ue.fluctuating) {
+                (Some(file), _) => opportunities(file, folder)?,
+                (None, Some(fluctuation)) => {
+                    let mut random = stream(seed, "capacity", index as u64);
+                    fluctuation.opportunities(self.duration_s, &mut random)
+                }
+                (None, None) => continue,
+            };
+            let link = Link::new(Service::Trace(trace), ue.queue_limit_bytes);
+            links.push((index, link));
         }
         let mut flows = self.flows.iter();
         let blind = flows
@@ -163,13 +170,14 @@ impl Scenario {
         spec: &FlowSpec,
         index: usize,
         seed: u64,
-        ues: usize,
+        cell: &Cell,
         model: Option<&Arc<Card>>,
     ) -> Result<FlowConfig, ScenarioError> {
         let wrong = |key: &str, reason: String| ScenarioError::Value {
             key: format!("flows[{index}].{key}"),
             reason,
         };
+        let ues = cell.ue_count();
         if spec.ue >= ues {
             return Err(wrong(
                 "ue",
@@ -199,7 +207,7 @@ impl Scenario {
             ue: spec.ue,
             start: seconds(start, "start_s")?,
             stop: seconds(stop, "stop_s")?,
-            sender: self.sender(spec, index, seed, model)?,
+            sender: self.sender(spec, index, seed, cell.duration(1), model)?,
         })
     }
 
@@ -208,6 +216,7 @@ impl Scenario {
         spec: &FlowSpec,
         index: usize,
         seed: u64,
+        tti: Duration,
         model: Option<&Arc<Card>>,
     ) -> Result<SenderConfig, ScenarioError> {
         let tcp = TcpConfig {
@@ -219,6 +228,9 @@ impl Scenario {
             SenderKind::Rapid => return self.guided(spec, GainPolicy::Rapid, index, model),
             SenderKind::RapidPeak => return self.guided(spec, GainPolicy::RapidPeak, index, model),
             SenderKind::Prism => return self.guided(spec, GainPolicy::Prism, index, model),
+            SenderKind::Choir | SenderKind::ChoirTti | SenderKind::Scone | SenderKind::Video => {
+                return self.video(spec, index, tti);
+            }
             SenderKind::Cbr => {
                 let mbps = spec.mbps.ok_or_else(|| ScenarioError::Value {
                     key: format!("flows[{index}].mbps"),
@@ -262,6 +274,7 @@ impl Scenario {
             initial_bps: spec.initial_mbps.unwrap_or(INITIAL_MBPS) * 1e6,
             report_interval: Duration::from_millis(self.control.report_interval_ms),
             guard: spec.guard.unwrap_or(true).then(GuardRails::default),
+            ..GainParameters::default()
         };
         let controller = policy.controller(&parameters, model);
         Ok(SenderConfig::Guided {
@@ -279,21 +292,32 @@ impl Scenario {
 
 impl FlowSpec {
     /// Payload of a UDP packet, octets.
-    fn payload(&self) -> u32 {
+    pub(super) fn payload(&self) -> u32 {
         self.payload.unwrap_or(UDP_PAYLOAD).max(1)
     }
 
     /// A parameter that is given although the sender does not have it.
     fn foreign_parameter(&self) -> Option<&'static str> {
         let guided = self.sender.guided();
+        let video = self.sender.video();
+        let rapid = guided && !video;
+        let adapts = (guided || video) && self.sender != SenderKind::Video;
+        let station = matches!(self.sender, SenderKind::ChoirTti | SenderKind::Scone);
+        let constant = matches!(self.sender, SenderKind::Cbr | SenderKind::Video);
         let given = [
-            ("mbps", self.mbps.is_some(), self.sender == SenderKind::Cbr),
-            ("k", self.k.is_some(), guided),
-            ("gamma_mbps", self.gamma_mbps.is_some(), guided),
-            ("initial_mbps", self.initial_mbps.is_some(), guided),
-            ("min_mbps", self.min_mbps.is_some(), guided),
-            ("max_mbps", self.max_mbps.is_some(), guided),
-            ("anti_windup", self.anti_windup.is_some(), guided),
+            ("mbps", self.mbps.is_some(), constant),
+            ("k", self.k.is_some(), rapid),
+            ("gamma_mbps", self.gamma_mbps.is_some(), rapid),
+            ("initial_mbps", self.initial_mbps.is_some(), adapts),
+            ("min_mbps", self.min_mbps.is_some(), adapts),
+            ("max_mbps", self.max_mbps.is_some(), adapts),
+            ("anti_windup", self.anti_windup.is_some(), rapid),
+            ("frames_per_second", self.frames_per_second.is_some(), video),
+            ("response_frames", self.response_frames.is_some(), video),
+            ("smoothing", self.smoothing.is_some(), video),
+            ("pacing", self.pacing.is_some(), video),
+            ("feedback_ms", self.feedback_ms.is_some(), station),
+            ("choir", self.choir.is_some(), video && adapts),
             (
                 "guard",
                 self.guard.is_some(),
@@ -367,7 +391,7 @@ impl ChannelSpec {
     }
 }
 
-fn ms(value: f64) -> Duration {
+pub(super) fn ms(value: f64) -> Duration {
     Duration::try_from_secs_f64(value / 1e3).unwrap_or_default()
 }
 

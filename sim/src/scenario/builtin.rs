@@ -1,7 +1,13 @@
 //! The built-in scenarios, by name.
 
 /// Names and texts.
-pub const BUILTIN: [(&str, &str); 9] = [
+pub const BUILTIN: [(&str, &str); 12] = [
+    ("choir-7", include_str!("../../scenarios/choir-7.toml")),
+    ("choir-14", include_str!("../../scenarios/choir-14.toml")),
+    (
+        "choir-single",
+        include_str!("../../scenarios/choir-single.toml"),
+    ),
     (
         "slice-objectives",
         include_str!("../../scenarios/slice-objectives.toml"),

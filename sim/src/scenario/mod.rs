@@ -21,10 +21,12 @@ mod build;
 mod builtin;
 mod settings;
 mod sweep;
+mod video;
 
 pub use builtin::{BUILTIN, builtin};
 pub use sweep::{Selection, Variant};
 
+use crate::capacity::Fluctuation;
 use crate::channel::mobility::Mobility;
 use crate::channel::pathloss::Budget;
 use crate::simulation::{Feedback, PrbDenominator};
@@ -136,6 +138,8 @@ pub struct UeSpec {
     pub channel: Option<ChannelSpec>,
     /// Not in the cell, but behind a link that follows this mahimahi packet delivery trace, from the scenario's folder.
     pub mahimahi: Option<PathBuf>,
+    /// Not in the cell, but behind a link whose delivery trace is drawn by the seed.
+    pub fluctuating: Option<Fluctuation>,
 }
 
 impl Default for UeSpec {
@@ -145,6 +149,7 @@ impl Default for UeSpec {
             queue_limit_bytes: 1_000_000,
             channel: None,
             mahimahi: None,
+            fluctuating: None,
         }
     }
 }
@@ -169,6 +174,14 @@ pub enum SenderKind {
     RapidPeak,
     /// Guided, peak PRB use, gains that a model chooses.
     Prism,
+    /// Video guided by Choir from reports.
+    Choir,
+    /// Video guided by Choir in the base station, every TTI.
+    ChoirTti,
+    /// Video guided by SCONE, in the form of Choir's paper.
+    Scone,
+    /// Video of a constant bitrate.
+    Video,
     /// Constant rate.
     Cbr,
     /// TCP CUBIC.
@@ -184,7 +197,18 @@ pub enum SenderKind {
 impl SenderKind {
     /// Its rate follows PRB reports.
     pub fn guided(self) -> bool {
-        matches!(self, Self::Rapid | Self::RapidPeak | Self::Prism)
+        matches!(
+            self,
+            Self::Rapid | Self::RapidPeak | Self::Prism | Self::Choir
+        )
+    }
+
+    /// It sends frames of video.
+    pub fn video(self) -> bool {
+        matches!(
+            self,
+            Self::Choir | Self::ChoirTti | Self::Scone | Self::Video
+        )
     }
 
     /// Name, as scenarios write it.
@@ -193,6 +217,10 @@ impl SenderKind {
             Self::Rapid => "rapid",
             Self::RapidPeak => "rapid-peak",
             Self::Prism => "prism",
+            Self::Choir => "choir",
+            Self::ChoirTti => "choir-tti",
+            Self::Scone => "scone",
+            Self::Video => "video",
             Self::Cbr => "cbr",
             Self::Cubic => "cubic",
             Self::Bbr1 => "bbr1",
@@ -232,7 +260,19 @@ pub struct FlowSpec {
     pub at_least_s: Option<f64>,
     /// Payload of a packet or segment, octets.
     pub payload: Option<u32>,
-    /// Rate of a constant-rate flow, Mbit/s of payload.
+    /// Frames per second of a video flow.
+    pub frames_per_second: Option<f64>,
+    /// Frames that its encoder takes to reach a new bitrate; 1: at once.
+    pub response_frames: Option<u32>,
+    /// ε: bitrates that are averaged.
+    pub smoothing: Option<u32>,
+    /// ρ: pacing rate relative to the bitrate.
+    pub pacing: Option<f64>,
+    /// Time between acknowledgements that carry the base station's guidance, ms.
+    pub feedback_ms: Option<f64>,
+    /// Parameters of Choir's law.
+    pub choir: Option<policies::choir::Parameters>,
+    /// Rate of a constant-rate flow, Mbit/s of payload; bitrate of a video flow that nobody guides.
     pub mbps: Option<f64>,
     /// K of RAPID.
     pub k: Option<f64>,
@@ -293,6 +333,8 @@ pub struct ControlSpec {
     pub denominator: PrbDenominator,
     /// How reports reach the controllers.
     pub feedback: Feedback,
+    /// Of guided video: from a report until the guidance leaves for the sender, ms.
+    pub e2_delay_ms: f64,
 }
 
 impl Default for ControlSpec {
@@ -303,6 +345,7 @@ impl Default for ControlSpec {
             target_factor: 0.9,
             denominator: PrbDenominator::default(),
             feedback: Feedback::default(),
+            e2_delay_ms: 1.0,
         }
     }
 }

@@ -11,6 +11,7 @@ pub mod filter;
 pub mod hystart;
 pub mod paced;
 pub mod reminis;
+pub mod video;
 
 use crate::tcp::rate_sample::RateSample;
 use std::time::Duration;

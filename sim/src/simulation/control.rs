@@ -137,12 +137,18 @@ impl Controlled {
             PrbDenominator::AllSlots => 1.0,
             PrbDenominator::DownlinkSlots => 1.0 / downlink,
         };
-        for (ue, meter) in self.meters.iter_mut().enumerate() {
-            let Some(mut report) = meter.report(cell, ue, f64::from(cell.config().prbs)) else {
-                continue;
-            };
+        let prbs = f64::from(cell.config().prbs);
+        let meters = self.meters.iter_mut().enumerate();
+        let mut reports: Vec<_> = meters
+            .filter_map(|(ue, meter)| Some((ue, meter.report(cell, ue, prbs)?)))
+            .collect();
+        for (_, report) in &mut reports {
             report.prbs = report.prbs.map(|prbs| prbs * scale);
             report.retx_prbs = report.retx_prbs.map(|prbs| prbs * scale);
+        }
+        let used = reports.iter().filter_map(|(_, report)| report.prbs).sum();
+        for (ue, mut report) in reports {
+            report.used_prbs = Some(used);
             if let Some(link) = &ues[ue].link {
                 // It is not in the cell: what MAC says of it means nothing.
                 (report.mcs, report.sinr_db) = (None, None);

@@ -1,15 +1,19 @@
 //! A flow: its sender, its receiver, and what is on the wires between.
 
+use super::guide::Guide;
+use super::video::{Video, VideoGuidance};
+use crate::frames::FrameResults;
 use crate::results::FlowResults;
 use crate::senders::CongestionControl;
 use crate::senders::paced::{Pacer, UDP_HEADER};
+use crate::senders::video::VideoConfig;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::sender::{TcpConfig, TcpSender};
 use crate::tcp::{Acknowledgement, DATA_HEADER, Segment};
-use policies::controller::{Controller, Decision, Interval, RateBounds, Target};
+use policies::Batch;
+use policies::controller::{Controller, Decision, RateBounds, Target};
 use policies::report::UeReport;
 use policies::slice::SliceControl;
-use policies::{Batch, Row};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -47,6 +51,13 @@ pub enum SenderConfig {
         /// Payload of a packet, octets.
         payload: u32,
     },
+    /// Frames of video over paced UDP.
+    Video {
+        /// The sender.
+        config: VideoConfig,
+        /// Who guides it.
+        guidance: VideoGuidance,
+    },
     /// TCP with endless data.
     Tcp {
         /// Its congestion control.
@@ -71,53 +82,11 @@ enum Sender {
         next_seq: u64,
         guide: Option<Guide>,
     },
+    Video(Box<Video>),
     Tcp {
         sender: Box<TcpSender>,
         receiver: Receiver,
     },
-}
-
-struct Guide {
-    controller: Box<dyn Controller>,
-    /// Its own bounds, and those that its slice leaves of them.
-    own_bounds: RateBounds,
-    bounds: RateBounds,
-    anti_windup: Option<f64>,
-    reports: Vec<UeReport>,
-    /// Its observation of the interval that ends.
-    row: Option<Row>,
-}
-
-impl Guide {
-    /// The controller, and the interval that ends.
-    fn parts(&mut self, now: Duration, target: Target) -> (&mut dyn Controller, Interval<'_>) {
-        let bounds = self.bounds_now();
-        let interval = Interval {
-            now,
-            reports: &self.reports,
-            target,
-            bounds,
-        };
-        (self.controller.as_mut(), interval)
-    }
-
-    /// The bounds of the interval that ends.
-    fn bounds_now(&self) -> RateBounds {
-        let RateBounds { min_bps, max_bps } = self.bounds;
-        let Some(factor) = self.anti_windup else {
-            return self.bounds;
-        };
-        let octets: u64 = self.reports.iter().filter_map(|r| r.delivered_bytes).sum();
-        let seconds: f64 = self.reports.iter().map(|r| r.length.as_secs_f64()).sum();
-        if seconds == 0.0 {
-            return self.bounds;
-        }
-        let delivered_bps = 8.0 * octets as f64 / seconds;
-        RateBounds {
-            min_bps,
-            max_bps: max_bps.min(factor * delivered_bps).max(min_bps),
-        }
-    }
 }
 
 /// A running flow.
@@ -154,6 +123,7 @@ impl Flow {
             next_seq: 0,
             guide,
         };
+        let mut results = FlowResults::new(name.clone(), start, stop);
         let sender = match sender {
             SenderConfig::Constant { bps, payload } => paced(bps, payload, None),
             SenderConfig::Guided {
@@ -163,15 +133,15 @@ impl Flow {
                 payload,
             } => {
                 let rate = bounds.clamp(controller.rate_bps());
-                let guide = Guide {
-                    controller,
-                    own_bounds: bounds,
-                    bounds,
-                    anti_windup,
-                    reports: Vec::new(),
-                    row: None,
-                };
-                paced(rate, payload, Some(guide))
+                paced(
+                    rate,
+                    payload,
+                    Some(Guide::new(controller, bounds, anti_windup)),
+                )
+            }
+            SenderConfig::Video { config, guidance } => {
+                results.frames = Some(FrameResults::new(config.frames_per_second));
+                Sender::Video(Box::new(Video::new(config, guidance, start)))
             }
             SenderConfig::Tcp { control, config } => Sender::Tcp {
                 sender: Box::new(TcpSender::endless(config, control)),
@@ -179,7 +149,7 @@ impl Flow {
             },
         };
         Self {
-            results: FlowResults::new(name.clone(), start, stop),
+            results,
             name,
             ue,
             start,
@@ -209,21 +179,30 @@ impl Flow {
 
     /// Its rate follows reports.
     pub fn guided(&self) -> bool {
-        matches!(&self.sender, Sender::Paced { guide: Some(_), .. })
+        self.guide().is_some()
+    }
+
+    /// The video sender, if it is one.
+    pub(super) fn video(&mut self) -> Option<&mut Video> {
+        match &mut self.sender {
+            Sender::Video(video) => Some(video),
+            _ => None,
+        }
     }
 
     /// The TCP sender, if it is one.
     pub fn tcp(&self) -> Option<&TcpSender> {
         match &self.sender {
             Sender::Tcp { sender, .. } => Some(sender),
-            Sender::Paced { .. } => None,
+            Sender::Paced { .. } | Sender::Video(_) => None,
         }
     }
 
-    /// The rate of a paced sender, bit/s of payload.
+    /// The rate of a paced sender, the bitrate of a video sender, bit/s of payload.
     pub fn rate_bps(&self) -> Option<f64> {
         match &self.sender {
             Sender::Paced { pacer, .. } => Some(pacer.rate_bps()),
+            Sender::Video(video) => Some(video.bitrate_bps()),
             Sender::Tcp { .. } => None,
         }
     }
@@ -276,6 +255,21 @@ impl Flow {
                 }
                 self.wake = pacer.next().map(|next| next.max(now).min(self.stop));
             }
+            Sender::Video(video) => {
+                if self.stopped {
+                    self.wake = None;
+                    return;
+                }
+                let before = self.emissions.len();
+                let frame = video.run_at(now, &mut self.emissions);
+                for emission in self.emissions.iter().skip(before) {
+                    self.results.sent(emission.segment.len);
+                }
+                if let (Some(frame), Some(frames)) = (frame, &mut self.results.frames) {
+                    frames.encoded(frame);
+                }
+                self.wake = Some(video.next_event().min(self.stop));
+            }
             Sender::Tcp { sender, .. } => {
                 while let Some(&(at, ack)) = self.acknowledgements.front()
                     && at <= now
@@ -317,8 +311,11 @@ impl Flow {
         sent_at: Duration,
     ) -> Option<Acknowledgement> {
         match &mut self.sender {
-            Sender::Paced { .. } => {
+            Sender::Paced { .. } | Sender::Video(_) => {
                 self.results.received(at, segment.len, sent_at, true);
+                if let Some(frames) = &mut self.results.frames {
+                    frames.received(segment.seq, at);
+                }
                 None
             }
             Sender::Tcp { receiver, .. } => {
@@ -333,7 +330,7 @@ impl Flow {
     pub(super) fn delayed_ack(&mut self, now: Duration) -> Option<Acknowledgement> {
         match &mut self.sender {
             Sender::Tcp { receiver, .. } => receiver.on_timeout(now),
-            Sender::Paced { .. } => None,
+            Sender::Paced { .. } | Sender::Video(_) => None,
         }
     }
 
@@ -342,66 +339,66 @@ impl Flow {
         self.acknowledgements.push_back((at, ack));
     }
 
+    /// What decides about its rate, if something does.
+    fn guide(&self) -> Option<&Guide> {
+        match &self.sender {
+            Sender::Paced { guide, .. } => guide.as_ref(),
+            Sender::Video(video) => video.guide(),
+            Sender::Tcp { .. } => None,
+        }
+    }
+
+    fn guide_mut(&mut self) -> Option<&mut Guide> {
+        match &mut self.sender {
+            Sender::Paced { guide, .. } => guide.as_mut(),
+            Sender::Video(video) => video.guide_mut(),
+            Sender::Tcp { .. } => None,
+        }
+    }
+
     /// A report about its UE has reached the controller.
     pub(super) fn report(&mut self, report: Box<UeReport>) {
-        if let Sender::Paced {
-            guide: Some(guide), ..
-        } = &mut self.sender
-        {
-            guide.reports.push(*report);
+        if let Some(guide) = self.guide_mut() {
+            guide.report(*report);
         }
     }
 
     /// Reports since the last decision.
     pub(super) fn reports(&self) -> &[UeReport] {
-        match &self.sender {
-            Sender::Paced {
-                guide: Some(guide), ..
-            } => &guide.reports,
-            _ => &[],
-        }
+        self.guide().map_or(&[], Guide::reports)
     }
 
     /// Bounds of its rate, if it is guided.
     pub(super) fn bounds(&self) -> Option<RateBounds> {
-        match &self.sender {
-            Sender::Paced { guide, .. } => Some(guide.as_ref()?.bounds),
-            Sender::Tcp { .. } => None,
-        }
+        Some(self.guide()?.bounds())
     }
 
     /// Its slice of `own` active flows bounds its rate.
     pub(super) fn bound_by(&mut self, slice: &SliceControl, own: u32) {
-        if let Sender::Paced {
-            guide: Some(guide), ..
-        } = &mut self.sender
-        {
-            guide.bounds = slice.bounds(guide.own_bounds, own);
+        if let Some(guide) = self.guide_mut() {
+            guide.bound_by(slice, own);
         }
     }
 
     /// Goes on at another rate than it decided, bit/s.
     pub(super) fn set_rate(&mut self, now: Duration, rate_bps: f64) {
-        if let Sender::Paced {
-            pacer,
-            guide: Some(guide),
-            ..
-        } = &mut self.sender
-        {
-            guide.controller.set_rate_bps(rate_bps);
-            pacer.set_rate(now, rate_bps);
-            self.wake = pacer.next().map(|next| next.max(now).min(self.stop));
+        if let Some(guide) = self.guide_mut() {
+            guide.set_rate(rate_bps);
+        }
+        match &mut self.sender {
+            Sender::Paced { pacer, .. } => {
+                pacer.set_rate(now, rate_bps);
+                self.wake = pacer.next().map(|next| next.max(now).min(self.stop));
+            }
+            Sender::Video(video) => video.decided(now, rate_bps),
+            Sender::Tcp { .. } => {}
         }
     }
 
     /// What a learned policy observes at the end of a control interval goes into the batch.
     pub(super) fn observe(&mut self, now: Duration, target: Target, batch: &mut Batch) {
-        if let Sender::Paced {
-            guide: Some(guide), ..
-        } = &mut self.sender
-        {
-            let (controller, interval) = guide.parts(now, target);
-            guide.row = batch.observe(controller, &interval);
+        if let Some(guide) = self.guide_mut() {
+            guide.observe(now, target, batch);
         }
     }
 
@@ -413,8 +410,8 @@ impl Flow {
             ..
         } = &mut self.sender
         {
-            pacer.set_rate(self.start, guide.bounds.clamp(new.rate_bps()));
-            guide.controller = new;
+            pacer.set_rate(self.start, guide.bounds().clamp(new.rate_bps()));
+            guide.set_controller(new);
         }
     }
 
@@ -425,20 +422,24 @@ impl Flow {
         target: Target,
         batch: &Batch,
     ) -> Option<Decision> {
-        let Sender::Paced {
-            pacer,
-            guide: Some(guide),
-            ..
-        } = &mut self.sender
-        else {
-            return None;
-        };
-        let row = guide.row.take();
-        let (controller, interval) = guide.parts(now, target);
-        let decision = batch.decide(controller, &interval, row);
-        guide.reports.clear();
-        pacer.set_rate(now, decision.rate_bps);
-        self.wake = pacer.next().map(|next| next.max(now).min(self.stop));
-        Some(decision)
+        match &mut self.sender {
+            Sender::Paced {
+                pacer,
+                guide: Some(guide),
+                ..
+            } => {
+                let decision = guide.decide(now, target, batch);
+                pacer.set_rate(now, decision.rate_bps);
+                self.wake = pacer.next().map(|next| next.max(now).min(self.stop));
+                Some(decision)
+            }
+            Sender::Video(video) => {
+                let decision = video.guide_mut()?.decide(now, target, batch);
+                let bitrate = decision.target_bitrate_bps.unwrap_or(decision.rate_bps);
+                video.decided(now, bitrate);
+                Some(decision)
+            }
+            Sender::Paced { .. } | Sender::Tcp { .. } => None,
+        }
     }
 }

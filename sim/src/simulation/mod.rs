@@ -9,9 +9,11 @@
 
 mod control;
 pub mod flow;
+mod guide;
 mod own_link;
 mod slices;
 mod ue;
+pub mod video;
 
 pub use control::{Control, Feedback, PrbDenominator};
 pub use flow::{FlowConfig, SenderConfig};
@@ -28,6 +30,7 @@ use policies::model::Inference;
 use std::time::Duration;
 pub use ue::InCell;
 use ue::{UeState, UplinkItem};
+pub use video::{BaseStation, Law, VideoGuidance};
 
 /// Delays of the parts around the cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,6 +67,8 @@ pub struct Simulation {
     controlled: Controlled,
     /// The cell carries uplink data itself.
     uplink_in_cell: bool,
+    /// The base station guides some flow.
+    base_station_guides: bool,
     /// Acknowledgements made in the slot being run: flow, time, acknowledgement.
     acknowledgements: Vec<(usize, Duration, Acknowledgement)>,
 }
@@ -74,11 +79,14 @@ impl Simulation {
         use crate::mac::behaviour::Uplink;
         let slot = cell.duration(1);
         let ues = (0..cell.ue_count()).map(|_| UeState::default());
+        let mut flows: Vec<Flow> = flows.into_iter().map(Flow::new).collect();
+        let mut videos = flows.iter_mut().filter_map(Flow::video);
         Self {
+            base_station_guides: videos.any(|video| video.by_base_station()),
             uplink_in_cell: cell.config().behaviour.uplink != Uplink::None,
             ues: ues.collect(),
             controlled: Controlled::new(control, &cell),
-            flows: flows.into_iter().map(Flow::new).collect(),
+            flows,
             acknowledgements: Vec::new(),
             slot,
             delays,
@@ -149,6 +157,9 @@ impl Simulation {
         self.cell.run_slot();
         self.receive(start);
         self.receive_uplink(start + self.slot);
+        if self.base_station_guides {
+            video::end_slot(&self.cell, &mut self.flows, &mut self.ues);
+        }
         self.controlled
             .end_slot(&mut self.cell, &mut self.flows, &mut self.ues);
     }
@@ -204,6 +215,11 @@ impl Simulation {
                 Fate::Delivered => {
                     if let Some(ack) = flow.receive(at, packet.segment, packet.sent_at) {
                         self.acknowledgements.push((packet.flow, at, ack));
+                    }
+                    if let Some(video) = flow.video() {
+                        // Its acknowledgements are small: what they take of the uplink is left out.
+                        let back = self.delays.uplink + self.delays.wired;
+                        video.acknowledge(at + back, packet.segment.len.into());
                     }
                 }
             }

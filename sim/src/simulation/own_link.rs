@@ -54,6 +54,10 @@ impl Simulation {
         while let Some(at) = link.next_departure().filter(|&at| at <= until) {
             let Some(packet) = link.pop() else { return };
             let flow = &mut self.flows[packet.flow];
+            if let Some(video) = flow.video() {
+                let back = self.delays.uplink + self.delays.wired;
+                video.acknowledge(at + back, packet.segment.len.into());
+            }
             if let Some(ack) = flow.receive(at, packet.segment, packet.sent_at) {
                 // The flow itself has already been run to `now`.
                 let arrival = at + self.delays.uplink + self.delays.wired;

@@ -30,6 +30,8 @@ pub(super) struct UeState {
     base: u64,
     /// Uplink data in the order in which it was handed to the cell.
     pub uplink: VecDeque<UplinkItem>,
+    /// When it last had downlink data, where the base station looks for it.
+    pub last_active: Option<Duration>,
     /// What takes the place of the cell.
     pub link: Option<Link<InCell>>,
 }

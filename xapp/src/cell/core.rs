@@ -63,6 +63,7 @@ impl From<&Config> for Settings {
                 initial_bps: control.start_rate_bps as f64,
                 report_interval: report_period,
                 guard: Some(GuardRails::default()),
+                ..GainParameters::default()
             },
             rate_min_bps: control.rate_min_bps as f64,
             rate_max_bps: control.rate_max_bps as f64,

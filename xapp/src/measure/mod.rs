@@ -215,6 +215,7 @@ impl NodeMeasurements {
             let too_short = window.slots < window::MIN_SLOTS;
             if !too_short {
                 let mut used = 0.0;
+                let first = reports.len();
                 for (&rnti, ue) in &end.ues {
                     let Some(mut report) = window.ue(rnti, ue, cell_prbs, &mut self.counters)
                     else {
@@ -229,6 +230,9 @@ impl NodeMeasurements {
                         Observation::JustLost => self.counters.lost += 1,
                         Observation::Lost => {}
                     }
+                }
+                for report in &mut reports[first..] {
+                    report.used_prbs = Some(used);
                 }
                 self.lost.retain(end);
                 self.learned

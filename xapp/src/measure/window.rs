@@ -99,6 +99,7 @@ impl<'a> Window<'a> {
             prbs: Some(prbs / self.slots),
             retx_prbs: Some(mac.retx_prb as f64 / self.slots),
             cell_prbs,
+            used_prbs: None,
             mcs: Some(now.dl_mcs1.into()),
             tb_sent: Some(mac.sent),
             tb_retx: Some(mac.retransmitted),

@@ -70,7 +70,7 @@ fn key(run: &Run<'_>, flow: usize) -> String {
 
 fn flows(runs: &[Run<'_>]) -> String {
     let mut text = String::from(
-        "variant,seed,flow,goodput_mbps,loss_percent,packet_mean_ms,packet_p50_ms,packet_p95_ms,packet_p99_ms,packet_max_ms,report_mean_ms,report_p50_ms,report_p95_ms,report_p99_ms,report_max_ms,prbs,mcs,retransmission_ratio,jain_index\n",
+        "variant,seed,flow,goodput_mbps,loss_percent,packet_mean_ms,packet_p50_ms,packet_p95_ms,packet_p99_ms,packet_max_ms,report_mean_ms,report_p50_ms,report_p95_ms,report_p99_ms,report_max_ms,prbs,mcs,retransmission_ratio,jain_index,bitrate_mbps,bitrate_deviation_mbps,frames,frames_lost,frame_mean_ms,frame_p50_ms,frame_p95_ms,frame_p99_ms,frame_p999_ms,frame_max_ms\n",
     );
     for run in runs {
         for (flow, s) in run.summaries.iter().enumerate() {
@@ -86,11 +86,28 @@ fn flows(runs: &[Run<'_>]) -> String {
                     let _ = write!(text, ",{ms:.3}");
                 }
             }
-            let _ = writeln!(
+            let _ = write!(
                 text,
                 ",{:.3},{:.2},{:.5},{:.4}",
                 s.prbs, s.mcs, s.retransmission_ratio, run.jain
             );
+            let _ = match &s.frames {
+                None => writeln!(text, ",,,,,,,,,,"),
+                Some(f) => writeln!(
+                    text,
+                    ",{:.4},{:.4},{},{},{:.3},{:.3},{:.3},{:.3},{:.3},{:.3}",
+                    f.bitrate_mbps,
+                    f.bitrate_deviation_mbps,
+                    f.frames,
+                    f.lost,
+                    f.mean_ms,
+                    f.p50_ms,
+                    f.p95_ms,
+                    f.p99_ms,
+                    f.p999_ms,
+                    f.max_ms
+                ),
+            };
         }
     }
     text

@@ -292,6 +292,7 @@ impl Period<'_> {
             prbs: ue.prbs,
             retx_prbs: None,
             cell_prbs: self.cell_prbs,
+            used_prbs: None,
             mcs: None,
             tb_sent: None,
             tb_retx: None,
