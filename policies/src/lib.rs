@@ -3,6 +3,7 @@
 //! No I/O and no clock here: reports and the time are arguments. (The files of a model are read in [`model::Folder`].)
 #![forbid(unsafe_code)]
 
+pub mod a1;
 pub mod activity;
 pub mod batch;
 pub mod choir;

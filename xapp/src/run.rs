@@ -4,6 +4,7 @@ use crate::cell::dispatch;
 use crate::cell::task::Context;
 use crate::config::{self, Config};
 use crate::guidance::{hub::Hub, matching::Matching, registry::Registry, service::Guidance};
+use crate::operate::a1::{self, Instances};
 use crate::operate::experiment::{Experiments, service::ExperimentApi};
 use crate::operate::guard::{Expected, Guard};
 use crate::operate::log::LogApi;
@@ -84,6 +85,8 @@ pub struct Running {
     pub grpc: SocketAddr,
     /// Where HTTP listens.
     pub http: SocketAddr,
+    /// Where A1 listens, if it does.
+    pub a1: Option<SocketAddr>,
     /// Where E2 nodes connect.
     pub ran: Vec<String>,
     done: JoinHandle<Result<(), Error>>,
@@ -182,6 +185,11 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
     let settings = config.store.settings().unwrap_or_default();
     let grpc = bind("grpc.listen", config.grpc.listen).await?;
     let http = bind("http.listen", config.http.listen).await?;
+    let a1 = match config.a1.address() {
+        Some(listen) => Some(bind("a1.listen", listen).await?),
+        None => None,
+    };
+    let a1_address = a1.as_ref().map(address).transpose()?;
     let (grpc_address, http_address) = (address(&grpc)?, address(&http)?);
     // Reports that an earlier process left ended before this one began: they need times too.
     let start = Instant::now();
@@ -207,6 +215,7 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         experiments: experiments.clone(),
         stop: stop.clone(),
     };
+    let (a1_hub, a1_store) = (hub_handle.clone(), store.clone());
     let matching_hub = hub_handle.clone();
     let (health_reporter, health) = tonic_health::server::health_reporter();
     let guidance = Guidance::new(&config, hub_handle.clone(), stop.clone());
@@ -276,6 +285,25 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         }
         ("the HTTP server", ())
     });
+    if let Some(listener) = a1 {
+        let instances = Instances::new(policies.clone(), a1_store);
+        let guard = Guard::new(
+            listener,
+            HTTP_CONNECTIONS,
+            Expected::Requests,
+            HTTP_PATIENCE,
+        );
+        let resources = axum::serve(guard, a1::router(instances.clone(), a1_hub.clone()))
+            .with_graceful_shutdown(stop.clone().cancelled_owned())
+            .into_future();
+        parts.spawn(async move {
+            if let Err(error) = resources.await {
+                warn!(%error, "A1 server failed");
+            }
+            ("the A1 server", ())
+        });
+        tokio::spawn(a1::watch(instances, a1_hub, stop.clone()));
+    }
     if let Some(folder) = config.policies.folder() {
         let period = millis(config.policies.look_every_ms);
         let watched = policy::watch_folder(policies.clone(), folder.into(), period, stop.clone());
@@ -350,6 +378,7 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
     Ok(Running {
         grpc: grpc_address,
         http: http_address,
+        a1: a1_address,
         ran: addresses,
         done,
     })

@@ -213,7 +213,7 @@ impl fmt::Display for Scope {
 }
 
 /// Slice differentiators are written as six hexadecimal digits.
-mod sd {
+pub(crate) mod sd {
     use serde::{Deserialize, Deserializer, Serializer, de};
 
     pub fn serialize<S: Serializer>(sd: &Option<u32>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -180,6 +180,14 @@ impl Config {
                 ),
             ),
             (
+                !self.a1.listen.is_empty() && self.a1.address().is_none(),
+                "a1.listen",
+                format!(
+                    "{:?}: give an address and port, e.g. \"127.0.0.1:10000\", or \"\"",
+                    self.a1.listen
+                ),
+            ),
+            (
                 g.max_streams == 0,
                 "guidance.max_streams",
                 "0 would admit no edge server".into(),

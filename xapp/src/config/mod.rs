@@ -32,6 +32,8 @@ pub struct Config {
     pub control: Control,
     /// Slice policies.
     pub policies: Policies,
+    /// A1 server for the non-RT RIC.
+    pub a1: A1,
     /// What edge servers may do.
     pub guidance: Guidance,
     /// gRPC listener: guidance, operations, health, reflection.
@@ -176,6 +178,14 @@ pub struct Policies {
     pub folder: PathBuf,
     /// How often it is looked at, milliseconds.
     pub look_every_ms: u32,
+}
+
+/// A1 server for the non-RT RIC.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct A1 {
+    /// Where it listens; empty: nowhere.
+    pub listen: String,
 }
 
 /// What edge servers may do.
@@ -427,6 +437,13 @@ impl Default for Policies {
             folder: PathBuf::new(),
             look_every_ms: 1000,
         }
+    }
+}
+
+impl A1 {
+    /// Where it listens, if anywhere. An address that cannot be read is refused by the check of the settings.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.listen.parse().ok()
     }
 }
 

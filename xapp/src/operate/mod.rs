@@ -1,5 +1,6 @@
 //! What operators see: the operations API, health, readiness, metrics.
 
+pub mod a1;
 pub mod experiment;
 pub mod guard;
 pub mod http;

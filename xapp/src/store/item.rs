@@ -16,6 +16,8 @@ const MAX_ITEM: usize = 1 << 20;
 pub enum Kind {
     /// A slice policy, by its name.
     Policy,
+    /// An A1 policy, by its type and identifier.
+    A1Policy,
     /// An operator's binding of an address to a UE, by the address.
     Binding,
     /// An experiment, by its name.
@@ -28,8 +30,9 @@ pub enum Kind {
 
 impl Kind {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Policy,
+        Self::A1Policy,
         Self::Binding,
         Self::Experiment,
         Self::Assignment,
@@ -40,6 +43,7 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Policy => "policy",
+            Self::A1Policy => "a1-policy",
             Self::Binding => "binding",
             Self::Experiment => "experiment",
             Self::Assignment => "assignment",
@@ -50,7 +54,7 @@ impl Kind {
     /// Items of this kind that are kept at most.
     pub fn limit(self) -> usize {
         match self {
-            Self::Policy | Self::Binding => 65_536,
+            Self::Policy | Self::A1Policy | Self::Binding => 65_536,
             Self::Experiment => 1024,
             Self::Assignment | Self::Observation => 262_144,
         }

@@ -156,10 +156,7 @@ impl Policies {
                 continue;
             }
             if entry.origin.source == Source::Operator {
-                let kept = self
-                    .0
-                    .store
-                    .put(&stored::key(name), &OperatorPolicy::of(&entry));
+                let kept = self.0.store.put(name, &OperatorPolicy::of(&entry));
                 kept.map_err(Arc::new)?;
             }
             changed = true;
@@ -177,7 +174,7 @@ impl Policies {
         let mut set = self.write();
         let known = set.remove(source, name).is_some();
         if known && source == Source::Operator {
-            self.0.store.delete(Kind::Policy, &stored::key(name));
+            self.0.store.delete(Kind::Policy, name);
         }
         drop(set);
         if known {

@@ -11,8 +11,6 @@ use tracing::warn;
 
 /// Between two looks at a store that changes all the time.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Before the name in the key.
-const PREFIX: &str = "operator/";
 
 /// A policy that an operator gave.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,11 +23,6 @@ pub(super) struct OperatorPolicy {
 impl Stored for OperatorPolicy {
     const KIND: Kind = Kind::Policy;
     const VERSION: u32 = 1;
-}
-
-/// Key of a stored policy.
-pub(super) fn key(name: &str) -> String {
-    format!("{PREFIX}{name}")
 }
 
 impl OperatorPolicy {
@@ -60,10 +53,7 @@ impl Policies {
     /// Brings the policies of operators to what the store has.
     pub(super) fn load(&self) {
         let mut set = self.write();
-        let stored = self.0.store.load_all::<OperatorPolicy>();
-        let stored = stored
-            .into_iter()
-            .filter(|(key, _)| key.starts_with(PREFIX));
+        let stored = self.0.store.load_all::<OperatorPolicy>().into_iter();
         let entries: Vec<_> = stored.filter_map(|(_, policy)| policy.entry()).collect();
         let names: BTreeSet<_> = entries.iter().map(|e| e.policy.name().to_owned()).collect();
         let of_operators = set.iter().filter(|e| e.origin.source == Source::Operator);
