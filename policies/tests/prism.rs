@@ -8,7 +8,7 @@ mod common;
 use bundle::{GAINS, card};
 use common::report;
 use policies::guard::{Cause, Guard, GuardRails, Signs};
-use policies::model::{Card, CqiTable, Feature};
+use policies::model::{Card, Feature};
 use policies::prism::Outside;
 use policies::{
     Batch, Controller, GainParameters, GainPolicy, Interval, Lack, Measurement, Note, Prism,
@@ -136,17 +136,14 @@ fn faster_reports_are_averaged_over_the_window_of_training() {
 /// A RAN that reports the CQI only serves a card with a table, and no other.
 #[test]
 fn the_cqi_takes_the_place_of_the_sinr_by_the_cards_table() {
-    let mut with_table = card();
-    with_table.cqi_to_sinr = Some(CqiTable {
-        name: "two dB a step".into(),
-        sinr_db: std::array::from_fn(|i| 2.0 * i as f64 - 6.0),
-    });
+    let mut without_table = card();
+    without_table.cqi_to_sinr = None;
     let has = |m| !matches!(m, Measurement::Sinr);
     let select =
-        |card| GainPolicy::select(&[GainPolicy::Prism, GainPolicy::Rapid], Some(card), has);
-    assert_eq!(select(&with_table).policy, Some(GainPolicy::Prism));
+        |card: &Card| GainPolicy::select(&[GainPolicy::Prism, GainPolicy::Rapid], Some(card), has);
+    assert_eq!(select(&card()).policy, Some(GainPolicy::Prism));
     assert_eq!(
-        select(&card()).passed_over,
+        select(&without_table).passed_over,
         [(
             GainPolicy::Prism,
             Lack::Measurements(vec![Measurement::Sinr])
@@ -162,7 +159,7 @@ fn the_cqi_takes_the_place_of_the_sinr_by_the_cards_table() {
         })
         .collect();
     let mut batch = Vec::new();
-    prism(with_table).observe(&interval(now, &reports), &mut batch);
+    prism(card()).observe(&interval(now, &reports), &mut batch);
     assert_eq!(batch[63], ((16.0 + 10.0) / 50.0) as f32);
 }
 

@@ -8,6 +8,7 @@ pub mod config;
 pub mod demo;
 pub mod guidance;
 pub mod measure;
+pub mod models;
 pub mod operate;
 pub mod ran;
 pub mod replay;

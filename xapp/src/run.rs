@@ -4,6 +4,7 @@ use crate::cell::dispatch;
 use crate::cell::task::Context;
 use crate::config::{self, Config};
 use crate::guidance::{hub::Hub, matching::Matching, registry::Registry, service::Guidance};
+use crate::models::{self, ModelApi, Models};
 use crate::operate::a1::{self, Instances};
 use crate::operate::experiment::{Experiments, service::ExperimentApi};
 use crate::operate::guard::{Expected, Guard};
@@ -17,6 +18,7 @@ use crate::store::{self, Store};
 use proto::guidance::guidance_service_server::GuidanceServiceServer;
 use proto::operations::experiment_service_server::ExperimentServiceServer;
 use proto::operations::log_service_server::LogServiceServer;
+use proto::operations::model_service_server::ModelServiceServer;
 use proto::operations::operations_service_server::OperationsServiceServer;
 use proto::operations::policy_service_server::PolicyServiceServer;
 use std::net::SocketAddr;
@@ -199,6 +201,11 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
     let metrics = Arc::new(Metrics::new(link.counters.clone(), store.clone()));
     let policies = Policies::new(store.clone());
     let experiments = Experiments::new(store.clone());
+    let models = Models::new(config.models.engines(), Some(metrics.clone()));
+    if let Some(folder) = config.models.folder() {
+        // Before the first flow, so that none begins with another policy.
+        models::folder::look(&models, folder).await;
+    }
     let (readiness, ready_watch) = watch::channel(Readiness::Starting);
 
     let (matching, matching_handle) = Matching::new(epoch);
@@ -213,6 +220,7 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         matching: matching_handle,
         policies: policies.clone(),
         experiments: experiments.clone(),
+        models: models.clone(),
         stop: stop.clone(),
     };
     let (a1_hub, a1_store) = (hub_handle.clone(), store.clone());
@@ -231,6 +239,10 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
     let log = LogApi {
         store: store.clone(),
         stop: stop.clone(),
+    };
+    let model_api = ModelApi {
+        models: models.clone(),
+        folder: config.models.folder().map(Into::into),
     };
     let operations = Operations {
         xapp_id: config.xapp.id.clone(),
@@ -258,6 +270,7 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         .add_service(PolicyServiceServer::new(policy_api).max_decoding_message_size(limit))
         .add_service(ExperimentServiceServer::new(experiment_api).max_decoding_message_size(limit))
         .add_service(LogServiceServer::new(log).max_decoding_message_size(limit))
+        .add_service(ModelServiceServer::new(model_api).max_decoding_message_size(limit))
         .add_service(health)
         .add_service(reflection)
         .serve_with_incoming_shutdown(grpc.into_stream(), stop.clone().cancelled_owned());
@@ -307,6 +320,11 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
     if let Some(folder) = config.policies.folder() {
         let period = millis(config.policies.look_every_ms);
         let watched = policy::watch_folder(policies.clone(), folder.into(), period, stop.clone());
+        tokio::spawn(watched);
+    }
+    if let Some(folder) = config.models.folder() {
+        let period = millis(config.models.look_every_ms);
+        let watched = models::folder::watch(models, folder.into(), period, stop.clone());
         tokio::spawn(watched);
     }
     tokio::spawn(policies.follow_store(stop.clone()));

@@ -3,7 +3,7 @@
 use policies::{GainParameters, GainPolicy, Note, UeId, UeReport};
 use std::sync::Arc;
 use std::time::Duration;
-use xapp::cell::{Cell, DecisionRecord, Settings};
+use xapp::cell::{Cell, DecisionRecord, Settings, Standing};
 use xapp::guidance::FlowKey;
 use xapp::guidance::hub::Notice;
 use xapp::guidance::outbox::Outbox;
@@ -25,6 +25,7 @@ fn settings() -> Settings {
         ue_timeout: ms(10_000),
         target_factor: 0.9,
         gain: GainParameters::default(),
+        shadow: None,
         rate_min_bps: 1e5,
         rate_max_bps: 1e9,
         peak_bps_per_prb: 1.4e6,
@@ -227,6 +228,7 @@ fn a_flow_whose_ran_gives_too_little_is_not_guided_and_the_reason_is_told() {
             flow,
             policy: None,
             detail,
+            ..
         },
     ] = &notices[..]
     else {
@@ -250,7 +252,8 @@ fn a_flow_whose_ran_gives_too_little_is_not_guided_and_the_reason_is_told() {
         [Notice::Policy {
             flow: key("a"),
             policy: Some(GainPolicy::Rapid),
-            detail: String::new()
+            detail: String::new(),
+            standing: Standing::Chosen,
         }]
     );
 }

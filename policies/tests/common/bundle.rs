@@ -1,7 +1,9 @@
 //! A small bundle that decides something: no trained model, but one that has all that a bundle must have.
 
 use policies::GainPolicy;
-use policies::model::{Activation, Bundle, Card, Feature, Folder, Input, Layer, Network, Training};
+use policies::model::{
+    Activation, Bundle, Card, CqiTable, Feature, Folder, Input, Layer, Network, Training,
+};
 
 /// PRISM's gains.
 pub const GAINS: [f64; 11] = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
@@ -36,7 +38,10 @@ pub fn card() -> Card {
         gamma_bps_per_prb: 1e6,
         increase_divided_by_flows: true,
         features: Feature::ALL.map(input).to_vec(),
-        cqi_to_sinr: None,
+        cqi_to_sinr: Some(CqiTable {
+            name: "two dB a step".into(),
+            sinr_db: std::array::from_fn(|i| 2.0 * i as f64 - 6.0),
+        }),
         training: Training::default(),
         validation: Vec::new(),
     }
@@ -82,4 +87,47 @@ pub fn network() -> Network {
 pub fn folder() -> Folder {
     let candidates: Vec<f32> = spread(7).take(64 * 512).collect();
     Bundle::make(card(), &network(), &candidates).unwrap()
+}
+
+/// Files of the bundle, spoilt in each way that must be noticed, with a word of the reason.
+pub fn spoilt() -> Vec<(&'static str, Folder, &'static str)> {
+    let with = |actor: Vec<u8>| {
+        let mut spoilt = folder();
+        let mut card = Card::parse(&spoilt.card).unwrap();
+        card.onnx_sha256 = policies::model::sha256(&actor);
+        spoilt.card = card.to_toml().unwrap();
+        spoilt.actor = actor;
+        spoilt
+    };
+    let mut corrupt = folder();
+    corrupt.actor[1000] ^= 1;
+    let good = network().to_onnx();
+    let shape = Network::new(vec![dense(56, 11, 1)]).unwrap();
+    let huge = |inputs, outputs, sign: f32| Layer::Dense {
+        inputs,
+        outputs,
+        weights: (0..inputs * outputs)
+            .map(|i| if i % 2 == 0 { 3e38 } else { sign * 3e38 })
+            .collect(),
+        bias: vec![0.0; outputs],
+    };
+    let nan = Network::new(vec![huge(64, 2, 1.0), huge(2, 11, -1.0)]).unwrap();
+    let constant = Network::new(vec![Layer::Dense {
+        inputs: 64,
+        outputs: 11,
+        weights: vec![0.0; 64 * 11],
+        bias: (0..11_u8).map(f32::from).collect(),
+    }])
+    .unwrap();
+    vec![
+        ("corrupt", corrupt, "SHA-256"),
+        (
+            "truncated",
+            with(good[..good.len() / 2].to_vec()),
+            "actor.onnx",
+        ),
+        ("wrong shape", with(shape.to_onnx()), "the input is 56"),
+        ("NaN", with(nan.to_onnx()), "answers"),
+        ("constant", with(constant.to_onnx()), "whatever it observes"),
+    ]
 }

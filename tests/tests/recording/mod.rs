@@ -155,6 +155,7 @@ pub fn options() -> Options {
         period_ms: None,
         e42: false,
         version: None,
+        model: None,
     }
 }
 

@@ -4,7 +4,7 @@
 //! decision never waits for a timer while its newest report ages. Without reports it ends by time.
 
 use super::arm::{EdgeMeasured, FlowArm};
-use super::flow::{DecisionRecord, Flow};
+use super::flow::{DecisionRecord, Flow, PolicyChange};
 use super::slices::Slices;
 use super::ue::Ue;
 use super::view::{FlowRule, SliceView};
@@ -12,11 +12,14 @@ use crate::config::Config;
 use crate::guidance::FlowKey;
 use crate::guidance::hub::Notice;
 use crate::guidance::registry::BoundFlow;
+use crate::models::Model;
 use crate::ran::NodeId;
 use policies::experiment::Sample;
+use policies::model::Refusal;
 use policies::slice::{FlowFacts, PolicySet};
-use policies::{ActiveUes, GainParameters, GuardRails, UeId, UeReport};
+use policies::{ActiveUes, Batch, GainParameters, GainPolicy, UeId, UeReport};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// UEs per node. A cell serves some hundreds; more can only be a node that invents them.
@@ -39,6 +42,8 @@ pub struct Settings {
     pub target_factor: f64,
     /// Parameters of the gain policies.
     pub gain: GainParameters,
+    /// Gain policy that decides beside the one that rules a flow, and is not followed.
+    pub shadow: Option<GainPolicy>,
     /// Rate floor, bit/s.
     pub rate_min_bps: f64,
     /// Rate ceiling, bit/s.
@@ -62,9 +67,10 @@ impl From<&Config> for Settings {
                 gamma_bps_per_prb: control.gamma_bps_per_prb as f64,
                 initial_bps: control.start_rate_bps as f64,
                 report_interval: report_period,
-                guard: Some(GuardRails::default()),
+                guard: Some(config.guard.rails()),
                 ..GainParameters::default()
             },
+            shadow: control.shadow,
             rate_min_bps: control.rate_min_bps as f64,
             rate_max_bps: control.rate_max_bps as f64,
             peak_bps_per_prb: control.peak_bps_per_prb as f64,
@@ -80,6 +86,11 @@ pub struct Cell {
     active: ActiveUes,
     flows: BTreeMap<FlowKey, Flow>,
     slices: Slices,
+    /// What learned policies ask.
+    model: Option<Arc<Model>>,
+    batch: Batch,
+    /// Why the model did not answer in the last tick.
+    model_failure: Option<Refusal>,
     last_decision: Duration,
     /// The report of a guided UE came with which the interval ends.
     complete: bool,
@@ -111,6 +122,9 @@ impl Cell {
             active,
             flows: BTreeMap::new(),
             slices: Slices::default(),
+            model: None,
+            batch: Batch::default(),
+            model_failure: None,
             last_decision: Duration::ZERO,
             complete: false,
             notices: Vec::new(),
@@ -265,6 +279,11 @@ impl Cell {
         self.notices.push(Notice::Down);
     }
 
+    /// Whether it guides flows.
+    pub fn guides(&self) -> bool {
+        !self.flows.is_empty()
+    }
+
     /// Whether an interval ends at `now`.
     pub fn due(&self, now: Duration) -> bool {
         if self.flows.is_empty() {
@@ -302,32 +321,57 @@ impl Cell {
         let takes_part = |ue| active.contains(ue, now);
         self.slices
             .measure(&mut self.flows, &self.ues, takes_part, now);
+        self.observe(now, active_ues);
         let mut records = Vec::with_capacity(self.flows.len());
         for (key, flow) in &mut self.flows {
             let Some(ue) = self.ues.get(&flow.bound.ue) else {
                 continue;
             };
-            if let Some(change) = flow.choose_policy(ue, &self.settings) {
-                self.notices.push(Notice::Policy {
-                    flow: key.clone(),
-                    policy: change.policy,
-                    detail: change.detail,
-                });
+            records.extend(flow.decide(&self.node, ue, now, unix_us, &self.batch));
+            if let Some(change) = flow.standing_change() {
+                self.notices.push(notice(key, change));
             }
-            let cell_prbs = ue.newest().map_or(0.0, |report| report.cell_prbs);
-            let (slices, settings) = (&self.slices, &self.settings);
-            let mut terms = slices.terms(&flow.effective, settings, cell_prbs, active_ues);
-            if let Some(factor) = flow.arm.as_ref().and_then(|arm| arm.target_factor) {
-                terms.target.factor = factor;
-            }
-            let node = &self.node;
-            records.extend(flow.decide(node, ue, terms, now, unix_us, settings));
         }
         self.slices.conclude(&mut records, &mut self.flows);
         self.ues.values_mut().for_each(Ue::decided);
         self.last_decision = now;
         self.complete = false;
         records
+    }
+
+    /// Every flow observes the interval that ends; the model answers all of them at once.
+    fn observe(&mut self, now: Duration, active_ues: u32) {
+        self.batch.clear();
+        let (slices, settings) = (&self.slices, &self.settings);
+        let card = self.model.as_ref().map(|model| model.card());
+        for (key, flow) in &mut self.flows {
+            let Some(ue) = self.ues.get(&flow.bound.ue) else {
+                continue;
+            };
+            if let Some(change) = flow.choose_policy(ue, card, settings) {
+                self.notices.push(notice(key, change));
+            }
+            let cell_prbs = ue.newest().map_or(0.0, |report| report.cell_prbs);
+            let mut terms = slices.terms(&flow.effective, settings, cell_prbs, active_ues);
+            if let Some(factor) = flow.arm.as_ref().and_then(|arm| arm.target_factor) {
+                terms.target.factor = factor;
+            }
+            flow.observe(ue, terms, now, settings, &mut self.batch);
+        }
+        self.model_failure = match &self.model {
+            Some(model) if !self.batch.is_empty() => model.answer(&mut self.batch).err(),
+            _ => None,
+        };
+    }
+
+    /// The model that learned policies ask from the next tick on.
+    pub fn set_model(&mut self, model: Option<Arc<Model>>) {
+        self.model = model;
+    }
+
+    /// How many observations the model was asked about in the last tick, and why it did not answer.
+    pub fn asked(&self) -> (usize, Option<&Refusal>) {
+        (self.batch.len(), self.model_failure.as_ref())
     }
 
     /// What changed since the last call.
@@ -401,5 +445,14 @@ impl Cell {
         usize::try_from(reports)
             .unwrap_or(usize::MAX)
             .clamp(20, 1024)
+    }
+}
+
+fn notice(flow: &FlowKey, change: PolicyChange) -> Notice {
+    Notice::Policy {
+        flow: flow.clone(),
+        policy: change.policy,
+        detail: change.detail,
+        standing: change.standing,
     }
 }

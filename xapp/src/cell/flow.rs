@@ -2,15 +2,19 @@
 
 use super::arm::{FlowArm, Sampler};
 use super::core::Settings;
+use super::shadow::{Shadow, ShadowDecision, same};
 use super::slices::Terms;
 use super::ue::Ue;
 use crate::guidance::FlowKey;
 use crate::guidance::registry::BoundFlow;
 use crate::ran::NodeId;
 use policies::decision_log;
+use policies::guard::Cause;
+use policies::model::Card;
 use policies::slice::{DelayMeter, DelaySource, EffectivePolicy, FlowFacts};
 use policies::{
-    Controller, Decision, GainPolicy, Interval, Note, RateBounds, Target, UeId, UeReport,
+    Batch, Controller, Decision, GainPolicy, Interval, Note, RateBounds, Row, Target, UeId,
+    UeReport,
 };
 use proto::guidance::{Guidance, Reason};
 use std::sync::Arc;
@@ -35,6 +39,8 @@ pub struct DecisionRecord {
     pub decision: Decision,
     /// Gain policy that made it.
     pub policy: GainPolicy,
+    /// What the policy in the shadow would have decided.
+    pub shadow: Option<ShadowDecision>,
     /// Slice policy that rules the flow.
     pub slice_policy: Option<Arc<str>>,
     /// Arm of the experiment that the flow takes part in, after the experiment's name.
@@ -64,17 +70,54 @@ pub(super) struct Flow {
     pub(super) sampler: Sampler,
     pub(super) delay: DelayMeter,
     pub(super) delay_source: Option<DelaySource>,
-    controller: Option<(GainPolicy, Box<dyn Controller>)>,
-    /// Policies that were passed over for the present one, as told to the hub; `None`: nothing was told yet.
-    told: Option<String>,
+    controller: Option<Chosen>,
+    shadow: Option<Shadow>,
+    /// What was told to the hub of the present policy; `None`: nothing yet.
+    told: Option<Told>,
     rate_bps: f64,
     sequence: u64,
+    /// The interval that ends, between observing and deciding.
+    pending: Option<Pending>,
+}
+
+/// The policy that rules a flow.
+struct Chosen {
+    policy: GainPolicy,
+    /// Card of its model, if it is learned.
+    card: Option<Arc<Card>>,
+    controller: Box<dyn Controller>,
+}
+
+struct Told {
+    /// Why others were passed over.
+    detail: String,
+    /// Why another policy decides in its place.
+    demoted: Option<&'static str>,
+}
+
+struct Pending {
+    terms: Terms,
+    row: Option<Row>,
 }
 
 /// The policy of a flow changed.
 pub(super) struct PolicyChange {
+    /// The one that decides now.
     pub(super) policy: Option<GainPolicy>,
+    /// Why not another one.
     pub(super) detail: String,
+    pub(super) standing: Standing,
+}
+
+/// How a flow came to its policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is the first of the list that can run.
+    Chosen,
+    /// Guard rails put it in the place of a learned one; the kind of cause.
+    Demoted(&'static str),
+    /// Guard rails let it decide again.
+    Recovered,
 }
 
 impl Flow {
@@ -87,15 +130,17 @@ impl Flow {
             delay: DelayMeter::default(),
             delay_source: None,
             controller: None,
+            shadow: None,
             told: None,
             rate_bps,
             sequence: last_sequence,
+            pending: None,
         }
     }
 
     pub(super) fn set_rate(&mut self, rate_bps: f64) {
-        if let Some((_, controller)) = &mut self.controller {
-            controller.set_rate_bps(rate_bps);
+        if let Some(chosen) = &mut self.controller {
+            chosen.controller.set_rate_bps(rate_bps);
         }
         self.rate_bps = rate_bps;
     }
@@ -126,32 +171,107 @@ impl Flow {
         }
     }
 
-    /// The gain policy that runs.
+    /// The gain policy that decides now.
     pub(super) fn running(&self) -> Option<GainPolicy> {
-        self.controller.as_ref().map(|(policy, _)| *policy)
+        Some(self.controller.as_ref()?.controller.policy())
     }
 
-    /// Chooses the first policy whose measurements the RAN gives; goes on from the present rate.
-    pub(super) fn choose_policy(&mut self, ue: &Ue, settings: &Settings) -> Option<PolicyChange> {
-        let selection = GainPolicy::select(self.preferences(), None, |m| ue.gives(m));
-        let present = self.controller.as_ref().map(|(policy, _)| *policy);
-        let detail = passed_over(&selection);
-        if self.told.as_ref() == Some(&detail) && present == selection.policy {
-            return None;
-        }
-        if present != selection.policy {
+    /// Chooses the first policy whose measurements the RAN gives and whose model is in use; goes on from the present rate.
+    pub(super) fn choose_policy(
+        &mut self,
+        ue: &Ue,
+        card: Option<&Arc<Card>>,
+        settings: &Settings,
+    ) -> Option<PolicyChange> {
+        let has = |m| ue.gives(m);
+        let model = card.map(AsRef::as_ref);
+        let selection = GainPolicy::select(self.preferences(), model, has);
+        let stays = match (&self.controller, selection.policy) {
+            (None, None) => true,
+            (Some(chosen), Some(policy)) => {
+                chosen.policy == policy && (!policy.learned() || same(chosen.card.as_ref(), card))
+            }
+            _ => false,
+        };
+        if !stays {
             self.controller = selection.policy.and_then(|policy| {
                 // The parameters were checked with the configuration.
-                let mut controller = policy.controller(&settings.gain, None).ok()?;
+                let mut controller = policy.controller(&settings.gain, card).ok()?;
                 controller.set_rate_bps(self.rate_bps);
-                Some((policy, controller))
+                Some(Chosen {
+                    policy,
+                    card: card.cloned(),
+                    controller,
+                })
             });
         }
-        self.told = Some(detail.clone());
+        let shadow = settings.shadow.filter(|policy| {
+            let possible = GainPolicy::select(&[*policy], model, has).policy;
+            selection.policy != Some(*policy) && possible.is_some()
+        });
+        match (shadow, &self.shadow) {
+            (None, _) => self.shadow = None,
+            (Some(policy), Some(present)) if present.is(policy, card) => {}
+            (Some(policy), _) => self.shadow = Shadow::new(policy, &settings.gain, card),
+        }
+        let told = Told {
+            detail: passed_over(&selection),
+            demoted: self.told.as_ref().and_then(|t| t.demoted.filter(|_| stays)),
+        };
+        if stays && self.told.as_ref().is_some_and(|t| t.detail == told.detail) {
+            return None;
+        }
+        let change = PolicyChange {
+            policy: self.running(),
+            detail: told.detail.clone(),
+            standing: Standing::Chosen,
+        };
+        self.told = Some(told);
+        Some(change)
+    }
+
+    /// Whether guard rails have put another policy in the place of the chosen one since this was asked last, or taken it back.
+    pub(super) fn standing_change(&mut self) -> Option<PolicyChange> {
+        let (chosen, told) = (self.controller.as_ref()?, self.told.as_mut()?);
+        let cause = chosen.controller.demoted();
+        let kind = cause.as_ref().map(Cause::kind);
+        if told.demoted == kind {
+            return None;
+        }
+        told.demoted = kind;
+        let demoted = cause.map(|cause| format!("{} is demoted: {cause}", chosen.policy));
+        let parts = [demoted, Some(told.detail.clone()).filter(|d| !d.is_empty())];
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
         Some(PolicyChange {
-            policy: selection.policy,
-            detail,
+            policy: Some(chosen.controller.policy()),
+            detail: parts.join("; "),
+            standing: kind.map_or(Standing::Recovered, Standing::Demoted),
         })
+    }
+
+    /// Begins the end of an interval: what learned policies observe goes into the batch.
+    pub(super) fn observe(
+        &mut self,
+        ue: &Ue,
+        terms: Terms,
+        now: Duration,
+        settings: &Settings,
+        batch: &mut Batch,
+    ) {
+        self.pending = None;
+        let Some(chosen) = &mut self.controller else {
+            return;
+        };
+        // Beyond this age a rate is no statement about now: the edge server falls back.
+        if ue.newest().is_none() || ue.silent_for(now) >= settings.valid_for {
+            return;
+        }
+        let interval = interval(ue, terms, now);
+        let row = batch.observe(chosen.controller.as_mut(), &interval);
+        if let Some(shadow) = &mut self.shadow {
+            shadow.observe(&interval, self.rate_bps, batch);
+        }
+        self.pending = Some(Pending { terms, row });
     }
 
     /// The decision at the end of an interval; `None` where no policy can run, or nothing is known of the UE any more.
@@ -159,25 +279,16 @@ impl Flow {
         &mut self,
         node: &NodeId,
         ue: &Ue,
-        terms: Terms,
         now: Duration,
         unix_us: u64,
-        settings: &Settings,
+        batch: &Batch,
     ) -> Option<DecisionRecord> {
-        let (policy, controller) = self.controller.as_mut()?;
+        let Pending { terms, row } = self.pending.take()?;
+        let chosen = self.controller.as_mut()?;
         let newest = ue.newest()?;
-        let report_age = now.saturating_sub(newest.end());
-        // Beyond this age a rate is no statement about now: the edge server falls back.
-        if ue.silent_for(now) >= settings.valid_for {
-            return None;
-        }
-        let interval = Interval {
-            now,
-            reports: ue.fresh(),
-            target: terms.target,
-            bounds: terms.bounds,
-        };
-        let decision = controller.decide(&interval);
+        let interval = interval(ue, terms, now);
+        let decision = batch.decide(chosen.controller.as_mut(), &interval, row);
+        let shadow = self.shadow.as_mut().map(|s| s.decide(&interval, batch));
         self.sequence = unix_us.max(self.sequence + 1);
         let previous_rate_bps = std::mem::replace(&mut self.rate_bps, decision.rate_bps);
         Some(DecisionRecord {
@@ -188,17 +299,27 @@ impl Flow {
             time_us: i64::try_from(unix_us).unwrap_or(i64::MAX),
             previous_rate_bps,
             decision,
-            policy: *policy,
+            policy: chosen.controller.policy(),
+            shadow,
             slice_policy: self.effective.provenance.as_ref().map(|p| p.name.clone()),
             arm: self.arm.as_ref().map(|arm| arm.name.clone()),
             active_ues: terms.target.active_flows,
             queue_bytes: newest.queue_bytes,
-            report_age,
+            report_age: now.saturating_sub(newest.end()),
             at: now,
             reports: decision_log::join(interval.reports),
             target: interval.target,
             bounds: interval.bounds,
         })
+    }
+}
+
+fn interval(ue: &Ue, terms: Terms, now: Duration) -> Interval<'_> {
+    Interval {
+        now,
+        reports: ue.fresh(),
+        target: terms.target,
+        bounds: terms.bounds,
     }
 }
 

@@ -7,11 +7,13 @@ pub mod core;
 pub mod dispatch;
 mod flow;
 mod resume;
+mod shadow;
 mod slices;
 pub mod task;
 mod ue;
 pub mod view;
 
 pub use self::core::{Cell, Settings};
-pub use flow::DecisionRecord;
+pub use flow::{DecisionRecord, Standing};
+pub use shadow::ShadowDecision;
 pub use task::{CellHandle, Command};

@@ -11,6 +11,7 @@ use crate::guidance::matching::MatchingHandle;
 use crate::guidance::outbox::Outbox;
 use crate::guidance::registry::BoundFlow;
 use crate::measure::{self, Identity, NodeMeasurements};
+use crate::models::Models;
 use crate::operate::experiment::Experiments;
 use crate::operate::metrics::Metrics;
 use crate::operate::policy::Policies;
@@ -47,6 +48,8 @@ pub struct Context {
     pub policies: Policies,
     /// The experiments.
     pub experiments: Experiments,
+    /// The model that learned policies run.
+    pub models: Models,
     /// Cancelled when Cantor stops.
     pub stop: CancellationToken,
 }
@@ -156,6 +159,10 @@ pub struct Task {
 struct Counted {
     quarantined: u64,
     refused_ues: u64,
+    /// The model did not answer in the last tick.
+    model_fails: bool,
+    /// When it was; `None`: the flows are new.
+    last_tick: Option<Duration>,
 }
 
 impl Task {
@@ -219,7 +226,13 @@ impl Task {
                 self.resolve();
                 self.decide(now);
             }
-            self.notices.extend(self.core.take_notices());
+            let notices = self.core.take_notices();
+            for notice in &notices {
+                if let Notice::Policy { standing, .. } = notice {
+                    self.context.metrics.standing(*standing);
+                }
+            }
+            self.notices.extend(notices);
         }
         if self.connected {
             self.silent(false);
@@ -248,6 +261,7 @@ impl Task {
                 let from = super::resume::from(&self.context.store, &flow, now, unix_us());
                 let rate_bps = from.rate_bps.unwrap_or(self.settings.gain.initial_bps);
                 self.core.remember(flow.ue, from.reports);
+                self.counted.last_tick = self.counted.last_tick.filter(|_| self.core.guides());
                 self.core.bind(flow, rate_bps, from.sequence, now);
             }
             Command::Unbind(flow) => self.core.unbind(&flow),
@@ -403,14 +417,18 @@ impl Task {
     fn decide(&mut self, now: Duration) {
         let unix_us = unix_us();
         let length = now.saturating_sub(self.core.last_decision());
-        let experiments = &self.context.experiments;
+        let experiments = self.context.experiments.clone();
         if experiments.running() || self.core.in_experiment() {
             let unix = Duration::from_micros(unix_us);
             let mut chooser = experiments.chooser(unix);
             self.core
                 .give_arms(|facts, flow| chooser.choose(facts, &flow.edge));
         }
+        // Between two ticks: all flows of a tick are decided by the same model.
+        self.core.set_model(self.context.models.current());
+        let started = Instant::now();
         let records = self.core.decide(now, unix_us);
+        self.count(now, started.elapsed(), &records);
         if self.core.in_experiment() {
             let unix = Duration::from_micros(unix_us);
             experiments.record(unix, self.core.samples(&records, length));
@@ -424,6 +442,40 @@ impl Task {
             self.post(outbox, posted, records);
         }
         self.context.store.record(records);
+    }
+
+    fn count(&mut self, now: Duration, took: Duration, records: &[DecisionRecord]) {
+        let metrics = &self.context.metrics;
+        let (asked, failure) = self.core.asked();
+        metrics.tick(took, asked, failure.is_some());
+        if failure.is_some() != self.counted.model_fails {
+            self.counted.model_fails = failure.is_some();
+            match failure {
+                Some(reason) => warn!(node = %self.node, %reason, "the model does not answer"),
+                None => info!(node = %self.node, "the model answers again"),
+            }
+        }
+        let interval = self.settings.interval;
+        let last = self.counted.last_tick.replace(now);
+        if last.is_some_and(|last| now.saturating_sub(last) >= interval * 2) {
+            metrics.tick_missed();
+        }
+        for record in records {
+            let Some(shadow) = &record.shadow else {
+                continue;
+            };
+            let (followed, shadowed) = (record.decision.rate_bps, shadow.rate_bps);
+            metrics.shadow(shadow.policy, followed, shadowed);
+            tracing::debug!(
+                flow = %record.flow,
+                sequence = record.sequence,
+                policy = %record.policy,
+                rate_bps = followed,
+                shadow = %shadow.policy,
+                shadow_rate_bps = shadowed,
+                "decided, and in the shadow"
+            );
+        }
     }
 
     fn post(&self, outbox: &Outbox, now: Instant, records: &[DecisionRecord]) {

@@ -15,6 +15,7 @@ Examples:
   cantor demo
   cantor demo --seconds 10 --report demo-report
   cantor demo --policy rapid-peak --json
+  cantor demo --policy prism --model policies/models/prism-v1
 
 Everything runs in this process and on loopback: a cell with two guided UEs and a greedy
 one, the xApp, two edge flows. It needs no network, no privileges and no configuration.";
@@ -30,6 +31,10 @@ pub struct Args {
     /// Gain policy
     #[arg(long, default_value_t = GainPolicy::Rapid)]
     policy: GainPolicy,
+
+    /// Folder of the model bundle that the policy prism runs
+    #[arg(long, value_name = "DIR", required_if_eq("policy", "prism"))]
+    model: Option<PathBuf>,
 
     /// What E2 runs over
     #[arg(long, value_enum, default_value_t = Transport::Auto)]
@@ -60,6 +65,7 @@ impl Args {
             length: Duration::from_secs(self.seconds),
             transport: self.transport,
             policy: self.policy,
+            model: self.model,
             seed: self.seed,
         };
         if let Some(folder) = &self.report {

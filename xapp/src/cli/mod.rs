@@ -5,6 +5,7 @@
 pub mod bind;
 pub mod decode;
 pub mod demo;
+pub mod model;
 pub mod policy;
 pub mod replay;
 pub mod run;
@@ -59,6 +60,7 @@ enum Command {
     Top(top::Args),
     Bind(bind::Args),
     Policy(policy::Args),
+    Model(model::Args),
 }
 
 /// The command line, an argument or the configuration is wrong: nothing was started, exit code 2.
@@ -104,6 +106,7 @@ impl Command {
             Self::Top(args) => args.execute(),
             Self::Bind(args) => args.execute(),
             Self::Policy(args) => args.execute(),
+            Self::Model(args) => args.execute(),
         }
     }
 }

@@ -4,14 +4,17 @@ use super::{UsageError, decode};
 use crate::{
     capture::{Capture, Framing},
     config,
+    models::Model,
     replay::{Decided, Event, NodeSummary, Options, Replay, Start},
 };
 use e2sm::e2ap::Version;
+use policies::model::Folder;
 use serde_json::{Value, json};
 use std::{
     ffi::OsString,
     io::{self, BufWriter, Write},
     path::PathBuf,
+    sync::Arc,
 };
 
 const EXAMPLES: &str = "\
@@ -47,7 +50,7 @@ pub struct Args {
     #[arg(long, requires = "json")]
     reports: bool,
 
-    /// Gain policies in order of preference: rapid, rapid-peak
+    /// Gain policies in order of preference: rapid, rapid-peak, prism (with --set models.prism=DIR)
     #[arg(
         long,
         value_name = "POLICY",
@@ -103,12 +106,19 @@ pub struct Args {
 
 impl Args {
     pub(super) fn execute(self) -> anyhow::Result<()> {
+        let overrides = std::env::vars_os().chain(self.overrides()?);
+        let config = config::load(self.config.as_deref(), overrides)?.config;
+        let model = match config.models.folder() {
+            None => None,
+            Some(folder) => {
+                let files = Folder::read(folder)?;
+                let model = Model::new(files, folder, &config.models.engines())?;
+                Some(Arc::new(model))
+            }
+        };
         let options = Options {
-            config: config::load(
-                self.config.as_deref(),
-                std::env::vars_os().chain(self.overrides()?),
-            )?
-            .config,
+            config,
+            model,
             start: self.start,
             period_ms: self.period,
             e42: self.e42,

@@ -11,6 +11,7 @@ impl Config {
     pub(super) fn complaint(&self) -> Option<Complaint> {
         self.ran_complaint()
             .or_else(|| self.control_complaint())
+            .or_else(|| self.model_complaint())
             .or_else(|| self.service_complaint())
             .or_else(|| self.node_complaint())
             .or_else(|| store_complaint(&self.store))
@@ -151,6 +152,23 @@ impl Config {
                     "{} is shorter than control.interval_ms ({})",
                     c.ue_timeout_ms, c.interval_ms
                 ),
+            ),
+        ])
+    }
+
+    fn model_complaint(&self) -> Option<Complaint> {
+        let look_every_ms = self.models.look_every_ms;
+        let limits = self.guard.rails().validate().err();
+        first([
+            (
+                !(10..=3_600_000).contains(&look_every_ms),
+                "models.look_every_ms",
+                format!("{look_every_ms} is not within 10 to 3600000"),
+            ),
+            (
+                limits.is_some(),
+                "guard",
+                limits.map(|error| error.to_string()).unwrap_or_default(),
             ),
         ])
     }

@@ -10,9 +10,10 @@ pub use error::Error;
 pub use load::{Loaded, Origin, load};
 
 use crate::measure::{CellConfig, DownlinkShare, KpmDialect};
+use crate::models::{Backend, Engines};
 use crate::ran::{ServiceModel, Slice, Wishes, direct, flexric};
 use crate::store::{self, Naming};
-use policies::{GainPolicy, SNssai};
+use policies::{GainPolicy, GuardRails, SNssai};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -30,6 +31,10 @@ pub struct Config {
     pub cell: Cell,
     /// How rates are decided.
     pub control: Control,
+    /// Models of learned policies.
+    pub models: Models,
+    /// Limits of learned policies.
+    pub guard: Guard,
     /// Slice policies.
     pub policies: Policies,
     /// A1 server for the non-RT RIC.
@@ -152,6 +157,9 @@ pub struct Control {
     pub interval_ms: u32,
     /// Gain policies in order of preference.
     pub policies: Vec<GainPolicy>,
+    /// Gain policy that decides beside the one that rules a flow, and is not followed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shadow: Option<GainPolicy>,
     /// PRB target factor f.
     pub target_factor: f64,
     /// Gain K of RAPID.
@@ -168,6 +176,38 @@ pub struct Control {
     pub peak_bps_per_prb: u64,
     /// A UE without reports for this long is gone, milliseconds.
     pub ue_timeout_ms: u32,
+}
+
+/// Models of learned policies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Models {
+    /// Folder of the bundle that the gain policy `prism` runs; empty: none.
+    pub prism: PathBuf,
+    /// How often it is looked at, milliseconds.
+    pub look_every_ms: u32,
+    /// What runs models.
+    pub backend: Backend,
+    /// Library of ONNX Runtime; empty: `ORT_DYLIB_PATH`, or the system's.
+    pub onnxruntime: PathBuf,
+}
+
+/// Limits of learned policies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Guard {
+    /// Largest step of the rate per control interval, as a share of its ceiling.
+    pub max_step: f64,
+    /// Observations are far outside at so many widths of the training range beyond it …
+    pub outside_by: f64,
+    /// … in so many control intervals in a row.
+    pub outside_intervals: u32,
+    /// An output that so many different observations in a row do not change is constant.
+    pub constant_observations: u32,
+    /// A demoted policy must be well for this long, milliseconds; twice as long each time it is demoted again soon …
+    pub recovery_ms: u32,
+    /// … up to this, milliseconds.
+    pub longest_recovery_ms: u32,
 }
 
 /// Slice policies.
@@ -419,6 +459,7 @@ impl Default for Control {
         Self {
             interval_ms: 200,
             policies: vec![GainPolicy::Rapid, GainPolicy::RapidPeak],
+            shadow: None,
             target_factor: 0.9,
             gain: 0.5,
             gamma_bps_per_prb: 1_000_000,
@@ -520,6 +561,61 @@ impl Default for Http {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+        }
+    }
+}
+
+impl Default for Models {
+    fn default() -> Self {
+        Self {
+            prism: PathBuf::new(),
+            look_every_ms: 5000,
+            backend: Backend::Auto,
+            onnxruntime: PathBuf::new(),
+        }
+    }
+}
+
+impl Models {
+    /// Folder of the bundle that `prism` runs.
+    pub fn folder(&self) -> Option<&Path> {
+        (!self.prism.as_os_str().is_empty()).then_some(&self.prism)
+    }
+
+    /// What runs models.
+    pub fn engines(&self) -> Engines {
+        Engines {
+            backend: self.backend,
+            library: self.onnxruntime.clone(),
+        }
+    }
+}
+
+impl Default for Guard {
+    fn default() -> Self {
+        let rails = GuardRails::default();
+        let ms = |time: Duration| u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
+        Self {
+            max_step: rails.max_step,
+            outside_by: rails.outside_by,
+            outside_intervals: rails.outside_intervals,
+            constant_observations: rails.constant_observations,
+            recovery_ms: ms(rails.recovery),
+            longest_recovery_ms: ms(rails.longest_recovery),
+        }
+    }
+}
+
+impl Guard {
+    /// As the controllers need it.
+    pub fn rails(&self) -> GuardRails {
+        GuardRails {
+            max_step: self.max_step,
+            outside_by: self.outside_by,
+            outside_intervals: self.outside_intervals,
+            constant_observations: self.constant_observations,
+            recovery: Duration::from_millis(self.recovery_ms.into()),
+            longest_recovery: Duration::from_millis(self.longest_recovery_ms.into()),
         }
     }
 }

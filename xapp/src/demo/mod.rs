@@ -13,6 +13,7 @@ pub use summary::{FlowSummary, Outcome, PhaseSummary};
 
 use phase::Sending;
 use policies::GainPolicy;
+use std::path::PathBuf;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -54,6 +55,8 @@ pub struct Options {
     pub transport: Transport,
     /// Gain policy of the guided run.
     pub policy: GainPolicy,
+    /// Folder of the model bundle that a learned policy runs.
+    pub model: Option<PathBuf>,
     /// Seed of the cell's random draws.
     pub seed: u64,
 }
@@ -108,6 +111,7 @@ mod tests {
             length: Duration::from_secs(3),
             transport: Transport::Tcp,
             policy: GainPolicy::Rapid,
+            model: None,
             seed: 1,
         };
         let stop = CancellationToken::new();

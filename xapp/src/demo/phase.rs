@@ -3,9 +3,11 @@
 use super::series::{FlowSeries, Series};
 use super::{GUIDED_UES, Options};
 use crate::config::Config;
+use crate::models::Model;
 use anyhow::Context as _;
 use edge::client::{self, EdgeClient, FlowHandle, FlowSpec, Registration, Ue};
 use edge::flow::{Guide, Receiver, ReceiverConfig, Sender, SenderConfig};
+use policies::model::Folder;
 use sim::cell::{Background, Cell, CellConfig, UeConfig};
 use sim::live::{self, E2Config, LiveCell, LiveConfig, RelayConfig};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -200,6 +202,12 @@ impl Xapp {
         config.grpc.listen = LOCAL;
         config.http.listen = LOCAL;
         config.control.policies = vec![options.policy];
+        if let Some(folder) = &options.model {
+            // The xApp would go on without a model; here it is what is to be shown.
+            let files = Folder::read(folder)?;
+            Model::new(files, folder, &config.models.engines())?;
+            config.models.prism = std::path::absolute(folder)?;
+        }
         config.cell.downlink_share = Cell::new(live.cell.clone(), options.seed)?.downlink_share();
         let end = stop.clone().drop_guard();
         let running = crate::run(config, stop).await?;

@@ -5,7 +5,7 @@ use super::matching::{MatchingHandle, Wanted};
 use super::registry::{Effect, FlowView, Registered, Registry, StreamId};
 use super::{FlowKey, outbox::Outbox};
 use crate::cell::arm::EdgeMeasured;
-use crate::cell::{CellHandle, Command};
+use crate::cell::{CellHandle, Command, Standing};
 use crate::measure::Identity;
 use crate::operate::metrics::Metrics;
 use crate::ran::NodeId;
@@ -88,6 +88,8 @@ pub enum Notice {
         policy: Option<GainPolicy>,
         /// Why not a preferred one.
         detail: String,
+        /// How it came to it.
+        standing: Standing,
     },
 }
 
@@ -321,12 +323,20 @@ impl Hub {
                 flow,
                 policy,
                 detail,
+                standing,
             } => {
                 let name = policy.map_or("none", GainPolicy::name);
-                if policy.is_none() {
-                    warn!(%flow, %node, reason = detail, "no gain policy can run");
-                } else {
-                    info!(%flow, %node, policy = name, detail, "gain policy runs");
+                match (policy, standing) {
+                    (None, _) => warn!(%flow, %node, reason = detail, "no gain policy can run"),
+                    (Some(_), Standing::Demoted(_)) => {
+                        warn!(%flow, %node, policy = name, reason = detail, "gain policy demoted");
+                    }
+                    (Some(_), Standing::Recovered) => {
+                        info!(%flow, %node, policy = name, "gain policy decides again");
+                    }
+                    (Some(_), Standing::Chosen) => {
+                        info!(%flow, %node, policy = name, detail, "gain policy runs");
+                    }
                 }
                 self.registry.policy(node, &flow, policy, detail);
                 Vec::new()

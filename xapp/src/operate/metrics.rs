@@ -3,6 +3,7 @@
 //! Base units, counters end in `_total`, no UE and no flow in a label: the number of series does not grow with
 //! the number of users. The help texts below are what the metrics page shows.
 
+use crate::cell::Standing;
 use crate::ran::{Counters, NodeId, ServiceModel};
 use crate::store::Store;
 use policies::GainPolicy;
@@ -42,6 +43,18 @@ struct Node {
     node: String,
 }
 
+/// Label `cause`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Cause {
+    cause: &'static str,
+}
+
+/// Label `result`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Outcome {
+    result: &'static str,
+}
+
 /// A gauge of a real number.
 type Real = Gauge<f64, AtomicU64>;
 
@@ -62,6 +75,16 @@ pub struct Metrics {
     refused_ues: Counter,
     decisions: Family<Policy, Counter>,
     report_age: Histogram,
+    ticks: Counter,
+    ticks_missed: Counter,
+    tick_duration: Histogram,
+    observations: Counter,
+    model_failures: Counter,
+    model_loads: Family<Outcome, Counter>,
+    demotions: Family<Cause, Counter>,
+    recoveries: Counter,
+    shadow_decisions: Family<Policy, Counter>,
+    shadow_rate: Histogram,
     streams: Gauge,
     flows: Family<State, Gauge>,
     refused_registrations: Counter,
@@ -141,6 +164,66 @@ impl Metrics {
                     ages.clone(),
                 );
                 ages
+            },
+            ticks: add(r, "ticks", "Control intervals ended, all nodes together"),
+            ticks_missed: add(
+                r,
+                "ticks_missed",
+                "Control intervals that ended a whole interval late or later",
+            ),
+            tick_duration: {
+                let seconds = Histogram::new([
+                    0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1,
+                ]);
+                r.register_with_unit(
+                    "tick_duration",
+                    "Time to decide for all flows of a node, inference included",
+                    Unit::Seconds,
+                    seconds.clone(),
+                );
+                seconds
+            },
+            observations: add(
+                r,
+                "model_observations",
+                "Observations that the model was asked about",
+            ),
+            model_failures: add(
+                r,
+                "model_failures",
+                "Ticks in which the model did not answer",
+            ),
+            model_loads: add(
+                r,
+                "model_loads",
+                "Model bundles that were loaded or refused",
+            ),
+            demotions: add(
+                r,
+                "policy_demotions",
+                "Learned policies that guard rails demoted, per cause",
+            ),
+            recoveries: add(
+                r,
+                "policy_recoveries",
+                "Learned policies that guard rails let decide again",
+            ),
+            shadow_decisions: add(
+                r,
+                "shadow_decisions",
+                "Rates decided in the shadow, per gain policy",
+            ),
+            shadow_rate: {
+                let ratios = Histogram::new([
+                    0.1, 0.25, 0.5, 0.8, 0.9, 0.95, 0.99, 1.01, 1.05, 1.1, 1.25, 2.0, 4.0, 10.0,
+                ]);
+                r.register_with_unit(
+                    "shadow_rate",
+                    "Rate decided in the shadow, relative to the one that was followed",
+                    Unit::Ratios,
+                    ratios.clone(),
+                );
+                ratios
             },
             streams: add(r, "streams", "Edge servers connected"),
             flows: add(
@@ -373,6 +456,46 @@ impl Metrics {
         };
         self.decisions.get_or_create(&policy).inc();
         self.report_age.observe(report_age.as_secs_f64());
+    }
+
+    pub(crate) fn tick(&self, took: std::time::Duration, asked: usize, failed: bool) {
+        self.ticks.inc();
+        self.tick_duration.observe(took.as_secs_f64());
+        self.observations.inc_by(asked as u64);
+        if failed {
+            self.model_failures.inc();
+        }
+    }
+
+    pub(crate) fn tick_missed(&self) {
+        self.ticks_missed.inc();
+    }
+
+    pub(crate) fn model_load(&self, loaded: bool) {
+        let result = if loaded { "loaded" } else { "refused" };
+        self.model_loads.get_or_create(&Outcome { result }).inc();
+    }
+
+    pub(crate) fn standing(&self, standing: Standing) {
+        match standing {
+            Standing::Chosen => {}
+            Standing::Demoted(cause) => {
+                self.demotions.get_or_create(&Cause { cause }).inc();
+            }
+            Standing::Recovered => {
+                self.recoveries.inc();
+            }
+        }
+    }
+
+    pub(crate) fn shadow(&self, policy: GainPolicy, followed_bps: f64, shadow_bps: f64) {
+        let policy = Policy {
+            policy: policy.name(),
+        };
+        self.shadow_decisions.get_or_create(&policy).inc();
+        if followed_bps > 0.0 {
+            self.shadow_rate.observe(shadow_bps / followed_bps);
+        }
     }
 
     pub(crate) fn streams(&self, streams: usize) {

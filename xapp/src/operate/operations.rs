@@ -292,6 +292,7 @@ fn flow(view: FlowView, last: Option<&DecisionRecord>, now: Instant) -> Flow {
 }
 
 fn decision(record: &DecisionRecord) -> Decision {
+    let shadow = record.shadow.as_ref();
     Decision {
         edge_id: record.flow.edge.to_string(),
         flow_id: record.flow.flow.to_string(),
@@ -309,6 +310,9 @@ fn decision(record: &DecisionRecord) -> Decision {
         note: record.note().into(),
         slice_policy: record.slice_policy.as_deref().unwrap_or_default().into(),
         target_factor: record.target.factor,
+        chosen_gain: record.decision.chosen_gain,
+        shadow_controller: shadow.map_or("", |s| s.policy.name()).into(),
+        shadow_rate_bps: shadow.map(|s| s.rate_bps as u64),
     }
 }
 

@@ -14,9 +14,10 @@ pub use summary::{NodeSummary, UeSummary};
 use crate::{
     capture::{
         Direction, Pdu as Recorded,
-        session::{Model, Session},
+        session::{self, Session},
     },
     config::Config,
+    models::Model,
     ran::ServiceModel,
 };
 use e2sm::{
@@ -24,7 +25,7 @@ use e2sm::{
     e2ap::{Pdu, Version},
     flexric,
 };
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use stream::{Indication, Stream};
 
 /// At which rate a control interval starts.
@@ -50,6 +51,8 @@ pub struct Options {
     pub e42: bool,
     /// E2AP version, where it is not to be told.
     pub version: Option<Version>,
+    /// The model that learned policies run.
+    pub model: Option<Arc<Model>>,
 }
 
 /// A PDU of the recording could not be used.
@@ -153,11 +156,11 @@ impl Replay {
 }
 
 /// The service models from which UE reports are made.
-fn used(model: Model) -> Option<ServiceModel> {
+fn used(model: session::Model) -> Option<ServiceModel> {
     match model {
-        Model::Kpm { .. } => Some(ServiceModel::Kpm),
-        Model::FlexRic(flexric::Model::Mac) => Some(ServiceModel::Mac),
-        Model::FlexRic(flexric::Model::Rlc) => Some(ServiceModel::Rlc),
-        Model::FlexRic(_) | Model::Other => None,
+        session::Model::Kpm { .. } => Some(ServiceModel::Kpm),
+        session::Model::FlexRic(flexric::Model::Mac) => Some(ServiceModel::Mac),
+        session::Model::FlexRic(flexric::Model::Rlc) => Some(ServiceModel::Rlc),
+        session::Model::FlexRic(_) | session::Model::Other => None,
     }
 }

@@ -75,8 +75,10 @@ impl Stream {
             settings.valid_for = settings.valid_for.max(settings.interval * 3);
         }
         let node = NodeId(node.into());
+        let mut cell = Cell::new(node.clone(), settings);
+        cell.set_model(options.model.clone());
         Self {
-            cell: Cell::new(node.clone(), settings),
+            cell,
             node,
             begin,
             start: options.start,
@@ -207,6 +209,7 @@ impl Stream {
                     flow,
                     policy,
                     detail,
+                    ..
                 } => events.push(Event::Policy {
                     t,
                     node,

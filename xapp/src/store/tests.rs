@@ -26,6 +26,7 @@ pub(super) fn decision(flow: &str, sequence: u64) -> DecisionRecord {
             note: None,
         },
         policy: GainPolicy::Rapid,
+        shadow: None,
         slice_policy: None,
         arm: None,
         active_ues: 1,

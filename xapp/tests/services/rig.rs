@@ -141,6 +141,7 @@ fn indications(rntis: &[u16], tick: u32) -> [RanEvent; 2] {
         dl_aggr_prb: slots * 10,
         dl_aggr_tbs: u64::from(slots) * 900,
         dl_mcs1: 20,
+        wb_cqi: 12,
         ..MacUe::default()
     });
     let rlc = rntis.iter().map(|&rnti| RlcBearer {
