@@ -108,6 +108,7 @@ fn node(plmn: &PlmnId, gnb_id: u64, bits: u32) -> Arc<str> {
 }
 
 /// A UE; C-RNTIs are not among the identities of A1.
+#[expect(clippy::enum_variant_names, reason = "the names of A1TD")]
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum UeId {

@@ -15,7 +15,11 @@ Examples:
   cantor demo
   cantor demo --seconds 10 --report demo-report
   cantor demo --policy rapid-peak --json
+<<<<<<< HEAD
   cantor demo --policy prism --model policies/models/prism-v1
+=======
+  cantor demo --slices
+>>>>>>> 81ce1f1 (Demo of slices; bench of policies at scale)
 
 Everything runs in this process and on loopback: a cell with two guided UEs and a greedy
 one, the xApp, two edge flows. It needs no network, no privileges and no configuration.";
@@ -43,6 +47,10 @@ pub struct Args {
     /// Seed of the cell's random draws
     #[arg(long, default_value_t = 1)]
     seed: u64,
+
+    /// Two slices with different delay objectives instead; at half time an operator changes one
+    #[arg(long, conflicts_with = "report")]
+    slices: bool,
 
     /// Write an HTML page with plots (index.html) into this folder
     #[arg(long, value_name = "DIR")]
@@ -72,13 +80,11 @@ impl Args {
             std::fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make the folder {}", folder.display()))?;
         }
+        if self.slices {
+            return self.slices(&options);
+        }
         let (outcome, series) = super::runtime()?.block_on(async {
-            let stop = CancellationToken::new();
-            let interrupt = stop.clone();
-            tokio::spawn(async move {
-                let _ = tokio::signal::ctrl_c().await;
-                interrupt.cancel();
-            });
+            let stop = stop_at_interrupt();
             let mut display = Display::new(self.seconds);
             let outcome = demo::run(&options, &stop, &mut |p| display.show(p)).await;
             display.clear();
@@ -97,6 +103,36 @@ impl Args {
         }
         Ok(())
     }
+}
+
+impl Args {
+    fn slices(&self, options: &Options) -> anyhow::Result<()> {
+        let outcome = super::runtime()?.block_on(async {
+            let mut display = Display::new(self.seconds);
+            let outcome =
+                demo::slices::run(options, &stop_at_interrupt(), &mut |p| display.show(p)).await;
+            display.clear();
+            outcome
+        })?;
+        if self.json {
+            let json = serde_json::to_string_pretty(&outcome)?;
+            super::print(format_args!("{json}\n"))?;
+        } else {
+            super::print(outcome)?;
+        }
+        Ok(())
+    }
+}
+
+/// Cancelled by ctrl-c.
+fn stop_at_interrupt() -> CancellationToken {
+    let stop = CancellationToken::new();
+    let interrupt = stop.clone();
+    tokio::spawn(async move {
+        let _ = tokio::signal::ctrl_c().await;
+        interrupt.cancel();
+    });
+    stop
 }
 
 fn write_report(folder: &Path, html: &str) -> anyhow::Result<()> {

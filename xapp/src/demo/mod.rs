@@ -4,6 +4,7 @@
 mod phase;
 mod report;
 mod series;
+pub mod slices;
 mod summary;
 
 pub use phase::{FlowNow, Progress};

@@ -1,7 +1,7 @@
 //! One run: cell, flows and, when guided, the xApp.
 
 use super::series::{FlowSeries, Series};
-use super::{GUIDED_UES, Options};
+use super::{GUIDED_UES, Options, slices};
 use crate::config::Config;
 use crate::models::Model;
 use anyhow::Context as _;
@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::AbortOnDropHandle;
 
 /// Any port of this host.
 const LOCAL: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -28,6 +29,8 @@ const WATCH: Duration = Duration::from_millis(500);
 pub(super) enum Sending {
     /// At the rate the xApp says.
     Guided,
+    /// The same, in two slices whose policies change at half time.
+    Sliced,
     /// At this rate, bit/s.
     Fixed(f64),
 }
@@ -93,16 +96,30 @@ pub(super) async fn run(
             .push(RelayConfig::new(ue, LOCAL, receiver.local_addr()?));
     }
     let guide = match sending {
-        Sending::Guided => Some(Xapp::start(options, &mut live, parts.clone()).await?),
+        Sending::Guided | Sending::Sliced => {
+            Some(Xapp::start(options, &mut live, parts.clone()).await?)
+        }
         Sending::Fixed(_) => None,
     };
     let cell = live::start(live, parts.clone()).await?;
     let guides = match (&guide, sending) {
-        (Some(xapp), _) => xapp.register(&cell).await?,
+        (Some(xapp), _) => xapp.register(&cell, sending).await?,
         (None, Sending::Fixed(bps)) => (0..GUIDED_UES).map(|_| Guide::Fixed(bps)).collect(),
-        (None, Sending::Guided) => Vec::new(),
+        (None, Sending::Guided | Sending::Sliced) => Vec::new(),
     };
 
+    let change = match (&guide, sending) {
+        (Some(xapp), Sending::Sliced) => {
+            let (url, half) = (xapp.url(), options.length / 2);
+            slices::apply(url.clone(), slices::FIRST).await?;
+            let change = tokio::spawn(async move {
+                tokio::time::sleep(half).await;
+                slices::apply(url, slices::SECOND).await
+            });
+            Some(AbortOnDropHandle::new(change))
+        }
+        _ => None,
+    };
     let recorded: Recorded = Arc::new(Mutex::new(vec![FlowSeries::default(); GUIDED_UES]));
     let mut tasks = JoinSet::new();
     for (index, (mut receiver, guide)) in receivers.into_iter().zip(guides).enumerate() {
@@ -154,6 +171,9 @@ pub(super) async fn run(
                 watch(&progress(&series, &recorded, elapsed, options.length));
             }
         }
+    }
+    if let Some(change) = change {
+        change.await.context("the policies were not changed")??;
     }
     drop(parts_end);
     cell.finished().await?;
@@ -225,14 +245,22 @@ impl Xapp {
         })
     }
 
+    /// Where its services are.
+    fn url(&self) -> String {
+        format!("http://{}", self.running.grpc)
+    }
+
     /// Registers the flows, and waits until each is bound to its UE.
-    async fn register(&self, cell: &LiveCell) -> anyhow::Result<Vec<Guide>> {
+    async fn register(&self, cell: &LiveCell, sending: Sending) -> anyhow::Result<Vec<Guide>> {
         let bound = async {
             anyhow::ensure!(cell.e2_up().await, "the cell ended");
             let mut guides = Vec::new();
             for ue in 0..GUIDED_UES {
                 let c_rnti = sim::measure::rnti(ue);
-                let spec = FlowSpec::new(flow_name(ue), Ue::CRnti { node: None, c_rnti });
+                let mut spec = FlowSpec::new(flow_name(ue), Ue::CRnti { node: None, c_rnti });
+                if matches!(sending, Sending::Sliced) {
+                    spec.slice = Some(slices::slice(ue));
+                }
                 guides.push(Guide::Flow(self.bind(spec).await?));
             }
             Ok(guides)
