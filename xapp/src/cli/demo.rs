@@ -15,11 +15,8 @@ Examples:
   cantor demo
   cantor demo --seconds 10 --report demo-report
   cantor demo --policy rapid-peak --json
-<<<<<<< HEAD
   cantor demo --policy prism --model policies/models/prism-v1
-=======
   cantor demo --slices
->>>>>>> 81ce1f1 (Demo of slices; bench of policies at scale)
 
 Everything runs in this process and on loopback: a cell with two guided UEs and a greedy
 one, the xApp, two edge flows. It needs no network, no privileges and no configuration.";
@@ -81,7 +78,7 @@ impl Args {
                 .with_context(|| format!("cannot make the folder {}", folder.display()))?;
         }
         if self.slices {
-            return self.slices(&options);
+            return slices(&options, self.json);
         }
         let (outcome, series) = super::runtime()?.block_on(async {
             let stop = stop_at_interrupt();
@@ -105,23 +102,21 @@ impl Args {
     }
 }
 
-impl Args {
-    fn slices(&self, options: &Options) -> anyhow::Result<()> {
-        let outcome = super::runtime()?.block_on(async {
-            let mut display = Display::new(self.seconds);
-            let outcome =
-                demo::slices::run(options, &stop_at_interrupt(), &mut |p| display.show(p)).await;
-            display.clear();
-            outcome
-        })?;
-        if self.json {
-            let json = serde_json::to_string_pretty(&outcome)?;
-            super::print(format_args!("{json}\n"))?;
-        } else {
-            super::print(outcome)?;
-        }
-        Ok(())
+fn slices(options: &Options, json: bool) -> anyhow::Result<()> {
+    let outcome = super::runtime()?.block_on(async {
+        let mut display = Display::new(options.length.as_secs());
+        let stop = stop_at_interrupt();
+        let outcome = demo::slices::run(options, &stop, &mut |p| display.show(p)).await;
+        display.clear();
+        outcome
+    })?;
+    if json {
+        let json = serde_json::to_string_pretty(&outcome)?;
+        super::print(format_args!("{json}\n"))?;
+    } else {
+        super::print(outcome)?;
     }
+    Ok(())
 }
 
 /// Cancelled by ctrl-c.

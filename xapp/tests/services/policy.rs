@@ -209,3 +209,62 @@ async fn a_flow_is_explained() {
         ("0.1 Mbit/s".into(), "configuration".into())
     );
 }
+
+/// Runs `cantor policy` against the xApp. Its exit code and what it printed.
+async fn cantor(rig: &Rig, arguments: &[&str]) -> (i32, String) {
+    let url = format!("http://{}", rig.running.grpc);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cantor"));
+    command.arg("policy").args(arguments).args(["--xapp", &url]);
+    let run = tokio::task::spawn_blocking(move || command.output());
+    let output = run.await.unwrap().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    (output.status.code().unwrap(), text + &errors)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_changes_the_flow_from_the_next_decision_on() {
+    let rig = Rig::start(config()).await;
+    let _reports = rig.report(vec![0x4601]);
+    let (_edge, mut watched) = guided(&rig).await;
+    decision(&mut watched, |_| true).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("half.yaml");
+    let path = file.to_str().unwrap();
+    std::fs::write(&file, policy("half", "prb: { targetFactor: 0.5 }")).unwrap();
+
+    let (code, text) = cantor(&rig, &["diff", "-f", path]).await;
+    assert!(code == 0 && text.starts_with("half: new\n"), "{text}");
+    let (code, text) = cantor(&rig, &["apply", "-f", path]).await;
+    assert_eq!((code, text.as_str()), (0, "half created\n"));
+    // From now on no decision is made without it.
+    let applied = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let applied_us = applied.unwrap().as_micros() as i64;
+    let next = decision(&mut watched, |d| d.time_us > applied_us).await;
+    assert_eq!(
+        (next.slice_policy.as_str(), next.target_factor),
+        ("half", 0.5)
+    );
+
+    let (code, text) = cantor(&rig, &["list"]).await;
+    assert!(
+        code == 0 && text.contains("half  operator  slice 1:00000a  0         1"),
+        "{text}"
+    );
+    let (code, text) = cantor(&rig, &["explain", "video"]).await;
+    assert!(code == 0 && text.contains("policy half rules it"), "{text}");
+    let (code, text) = cantor(&rig, &["get", "half"]).await;
+    assert!(code == 0 && text.contains("targetFactor: 0.5"), "{text}");
+
+    std::fs::write(&file, policy("half", "prb: { targetFactor: 7 }")).unwrap();
+    let (code, text) = cantor(&rig, &["apply", "-f", path]).await;
+    assert_eq!(code, 2, "{text}");
+    assert!(
+        text.contains("half.yaml:6: spec.prb.targetFactor: "),
+        "{text}"
+    );
+    let (code, text) = cantor(&rig, &["delete", "half"]).await;
+    assert_eq!((code, text.as_str()), (0, "half deleted\n"));
+    let (code, text) = cantor(&rig, &["get", "half"]).await;
+    assert_eq!(code, 1, "{text}");
+}
