@@ -33,6 +33,27 @@ impl std::fmt::Display for UeId {
     }
 }
 
+/// As it is displayed.
+impl std::str::FromStr for UeId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let id = match text.split_once(':') {
+            Some(("rnti", v)) => u16::from_str_radix(v, 16).map(Self::CRnti),
+            Some(("amf", v)) => v.parse().map(Self::AmfUeNgapId),
+            Some(("f1ap", v)) => v.parse().map(Self::CuUeF1apId),
+            Some(("e1ap", v)) => v.parse().map(Self::CuCpUeE1apId),
+            Some(("ran", v)) => u64::from_str_radix(v, 16).map(Self::RanUeId),
+            _ => {
+                return Err(format!(
+                    "{text:?} names no UE: write one like rnti:4601 or amf:7"
+                ));
+            }
+        };
+        id.map_err(|error| format!("{text:?} names no UE: {error}"))
+    }
+}
+
 /// Single network slice selection assistance information (TS 23.003 clause 28.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SNssai {

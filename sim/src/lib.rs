@@ -31,6 +31,7 @@ pub mod pdcp;
 pub mod plot;
 pub mod radio;
 pub mod random;
+pub mod recorded;
 pub mod results;
 pub mod rlc;
 pub mod runs;

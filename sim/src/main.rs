@@ -23,6 +23,7 @@ struct Cli {
 enum Command {
     Cell(command::cell::Args),
     Run(command::run::Args),
+    Replay(command::replay::Args),
     Reproduce(command::reproduce::Args),
     #[cfg(feature = "training")]
     Train(command::train::Args),
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Cell(args) => command::cell::run(args),
         Command::Run(args) => command::run::run(args),
+        Command::Replay(args) => command::replay::run(args),
         Command::Reproduce(args) => command::reproduce::run(args),
         #[cfg(feature = "training")]
         Command::Train(args) => command::train::run(args),

@@ -3,6 +3,7 @@
 use crate::cell::dispatch;
 use crate::cell::task::Context;
 use crate::config::{self, Config};
+use crate::guidance::follow_bindings;
 use crate::guidance::{hub::Hub, matching::Matching, registry::Registry, service::Guidance};
 use crate::models::{self, ModelApi, Models};
 use crate::operate::a1::{self, Instances};
@@ -210,7 +211,12 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
 
     let (matching, matching_handle) = Matching::new(epoch);
     let registry = Registry::new(&config);
-    let (hub, hub_handle) = Hub::new(registry, metrics.clone(), matching_handle.clone());
+    let (hub, hub_handle) = Hub::new(
+        registry,
+        metrics.clone(),
+        matching_handle.clone(),
+        store.clone(),
+    );
     let context = Context {
         config: Arc::new(config.clone()),
         start: epoch,
@@ -224,7 +230,7 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
         stop: stop.clone(),
     };
     let (a1_hub, a1_store) = (hub_handle.clone(), store.clone());
-    let matching_hub = hub_handle.clone();
+    let (matching_hub, bindings_hub) = (hub_handle.clone(), hub_handle.clone());
     let (health_reporter, health) = tonic_health::server::health_reporter();
     let guidance = Guidance::new(&config, hub_handle.clone(), stop.clone());
     let policy_api = PolicyApi {
@@ -329,6 +335,7 @@ async fn start(config: Config, link: Link, stop: CancellationToken) -> Result<Ru
     }
     tokio::spawn(policies.follow_store(stop.clone()));
     tokio::spawn(experiments.follow_store(stop.clone()));
+    tokio::spawn(follow_bindings(store.clone(), bindings_hub, stop.clone()));
     tokio::spawn(hub.run());
     tokio::spawn(matching.run(matching_hub, stop.clone()));
 

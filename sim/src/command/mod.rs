@@ -1,6 +1,7 @@
 //! The subcommands.
 
 pub mod cell;
+pub mod replay;
 pub mod reproduce;
 pub mod run;
 #[cfg(feature = "training")]

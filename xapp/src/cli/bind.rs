@@ -17,7 +17,7 @@ Examples:
   cantor bind 10.45.0.2 --remove
 
 What is bound here goes before the configuration's [[binding]] tables and before what the traffic tells,
-and is forgotten when Cantor ends. UEs get new C-RNTIs with each handover and reconnection.";
+and is kept in the store (docs/store.md) until --remove. UEs get new C-RNTIs with each handover and reconnection.";
 
 const TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -88,7 +88,7 @@ impl Args {
             Some(address) if self.remove => {
                 let ip_address = address.to_string();
                 let request = UnbindRequest { ip_address };
-                client.unbind(request).await.map_err(plain)?;
+                client.unbind(request).await.map_err(super::plain)?;
                 Ok(super::print(format_args!(
                     "{address} is not bound any more\n"
                 ))?)
@@ -110,7 +110,7 @@ impl Args {
                 let request = BindRequest {
                     binding: Some(binding),
                 };
-                client.bind(request).await.map_err(plain)?;
+                client.bind(request).await.map_err(super::plain)?;
                 Ok(super::print(format_args!(
                     "{address} is bound to {text}\n"
                 ))?)
@@ -121,7 +121,7 @@ impl Args {
 
 async fn list(client: &mut OperationsServiceClient<Channel>) -> anyhow::Result<()> {
     let answer = client.list_bindings(ListBindingsRequest {}).await;
-    let bindings = answer.map_err(plain)?.into_inner().bindings;
+    let bindings = answer.map_err(super::plain)?.into_inner().bindings;
     let (address, ue, by) = ("ADDRESS", "UE", "BOUND BY");
     let mut table = format!("{address:<40} {ue:<24} {by:<14} NODE\n");
     for binding in bindings {
@@ -149,10 +149,6 @@ fn ue_text(binding: &Binding) -> String {
         Some(Ue::GnbTeid(teid)) => format!("gnb-teid:{teid:08x}"),
         None => "-".into(),
     }
-}
-
-fn plain(status: tonic::Status) -> anyhow::Error {
-    anyhow::anyhow!("{}", status.message().to_owned())
 }
 
 fn parse<N: TryFrom<u64>>(text: &str, what: &str) -> Result<N, String> {

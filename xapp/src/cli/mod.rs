@@ -5,6 +5,7 @@
 pub mod bind;
 pub mod decode;
 pub mod demo;
+pub mod log;
 pub mod model;
 pub mod policy;
 pub mod replay;
@@ -59,6 +60,7 @@ enum Command {
     Decode(decode::Args),
     Top(top::Args),
     Bind(bind::Args),
+    Log(log::Args),
     Policy(policy::Args),
     Model(model::Args),
 }
@@ -105,6 +107,7 @@ impl Command {
             Self::Demo(args) => args.execute(),
             Self::Top(args) => args.execute(),
             Self::Bind(args) => args.execute(),
+            Self::Log(args) => args.execute(),
             Self::Policy(args) => args.execute(),
             Self::Model(args) => args.execute(),
         }
@@ -116,6 +119,11 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
         || error.is::<crate::config::Error>()
         || error.is::<telemetry::FilterError>();
     ExitCode::from(if usage { 2 } else { 1 })
+}
+
+/// What the xApp says of a request that failed.
+fn plain(status: tonic::Status) -> anyhow::Error {
+    anyhow::anyhow!("{}", status.message().to_owned())
 }
 
 /// Writes results to standard output. A reader that has seen enough (`| head`) is no error.

@@ -1,14 +1,16 @@
 //! The task that owns the [`Registry`]: it hears edge servers and cells in order, and tells the cells what to do.
 
-use super::directory::BindingView;
+use super::directory::{BindingView, Source};
 use super::matching::{MatchingHandle, Wanted};
 use super::registry::{Effect, FlowView, Registered, Registry, StreamId};
+use super::stored::OperatorBinding;
 use super::{FlowKey, outbox::Outbox};
 use crate::cell::arm::EdgeMeasured;
 use crate::cell::{CellHandle, Command, Standing};
 use crate::measure::Identity;
 use crate::operate::metrics::Metrics;
 use crate::ran::NodeId;
+use crate::store::{Kind, Store};
 use policies::matching::Change;
 use policies::slice::EdgeDelay;
 use policies::{GainPolicy, UeId};
@@ -61,6 +63,8 @@ pub enum Message {
     Bind(IpAddr, Option<String>, Identity),
     /// An operator takes that back. The answer: somebody had said so.
     Unbind(IpAddr, oneshot::Sender<bool>),
+    /// The store has other bindings of operators than before.
+    BindingsStored,
     /// An operator asks which UE each address belongs to.
     Bindings(oneshot::Sender<Vec<BindingView>>),
     /// An operator asks for the cells.
@@ -167,6 +171,7 @@ pub struct Hub {
     cells: BTreeMap<NodeId, CellHandle>,
     metrics: Arc<Metrics>,
     matching: MatchingHandle,
+    store: Store,
     wanted: Wanted,
     inbox: mpsc::Receiver<Message>,
 }
@@ -177,6 +182,7 @@ impl Hub {
         registry: Registry,
         metrics: Arc<Metrics>,
         matching: MatchingHandle,
+        store: Store,
     ) -> (Self, HubHandle) {
         let (sender, inbox) = mpsc::channel(QUEUE);
         let hub = Self {
@@ -184,6 +190,7 @@ impl Hub {
             cells: BTreeMap::new(),
             metrics,
             matching,
+            store,
             wanted: Wanted::default(),
             inbox,
         };
@@ -295,13 +302,19 @@ impl Hub {
             }
             Message::Bind(address, node, ue) => {
                 info!(%address, node, %ue, "bound by an operator");
-                return self.registry.bind(address, node, ue);
+                let binding = OperatorBinding { node, ue };
+                if let Err(error) = self.store.put(&address.to_string(), &binding) {
+                    warn!(%address, %error, "the binding ends with the process");
+                }
+                return self.registry.bind(address, binding.node, ue);
             }
             Message::Unbind(address, answer) => {
+                self.store.delete(Kind::Binding, &address.to_string());
                 let effects = self.registry.unbind(address);
                 let _ = answer.send(effects.is_some());
                 return effects.unwrap_or_default();
             }
+            Message::BindingsStored => return self.take_stored(),
             Message::Bindings(answer) => {
                 let _ = answer.send(self.registry.bindings());
             }
@@ -310,6 +323,27 @@ impl Hub {
             }
         }
         Vec::new()
+    }
+
+    /// Bindings of an earlier process. Those of this one are known already.
+    fn take_stored(&mut self) -> Vec<Effect> {
+        let stored = self.store.load_all::<OperatorBinding>();
+        let known = self.registry.bindings();
+        let known = |address| {
+            known
+                .iter()
+                .any(|view| view.address == address && view.source == Source::Operator)
+        };
+        let addresses = stored
+            .into_iter()
+            .filter_map(|(key, binding)| Some((key.parse::<IpAddr>().ok()?, binding)));
+        let new: Vec<_> = addresses.filter(|(address, _)| !known(*address)).collect();
+        new.into_iter()
+            .flat_map(|(address, OperatorBinding { node, ue })| {
+                info!(%address, node, %ue, "bound by an operator before this process began");
+                self.registry.bind(address, node, ue)
+            })
+            .collect()
     }
 
     fn notice(&mut self, node: &NodeId, notice: Notice) -> Vec<Effect> {

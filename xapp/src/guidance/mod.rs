@@ -10,8 +10,10 @@ pub mod matching;
 pub mod outbox;
 pub mod registry;
 pub mod service;
+mod stored;
 mod validate;
 
 pub use directory::{BindingView, Source};
 pub use policies::matching::FlowKey;
+pub(crate) use stored::follow as follow_bindings;
 pub(crate) use validate::{address, binding};

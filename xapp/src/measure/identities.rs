@@ -3,11 +3,13 @@
 use super::kpm::KpmUe;
 use e2sm::flexric::{GtpTunnel, Stats};
 use policies::{SNssai, UeId};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// A name by which a UE can be looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Identity {
     /// An identity of the RAN.
     Ue(UeId),
