@@ -60,3 +60,78 @@ fn after(left: &LoggedDecision, flow: &BoundFlow, now: Duration, unix_us: u64) -
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guidance::FlowKey;
+    use crate::guidance::outbox::Outbox;
+    use policies::UeId;
+    use policies::decision_log::LoggedReport;
+    use std::sync::Arc;
+
+    const NOW: Duration = Duration::from_secs(60);
+    const NOW_US: u64 = 1_700_000_000_000_000;
+
+    fn flow(current_rate_bps: Option<f64>) -> BoundFlow {
+        BoundFlow {
+            key: FlowKey {
+                edge: "e".into(),
+                flow: "f".into(),
+            },
+            ue: UeId::CRnti(1),
+            address: None,
+            slice: None,
+            wired: Duration::ZERO,
+            current_rate_bps,
+            last_sequence: 0,
+            policies: Vec::new(),
+            outbox: Arc::new(Outbox::new(1)),
+        }
+    }
+
+    fn left(age: Duration) -> LoggedDecision {
+        let json = serde_json::json!({
+            "edge": "e", "flow": "f", "node": "n", "ue": { "c_rnti": 1 }, "sequence": 7,
+            "time_us": NOW_US - age.as_micros() as u64, "controller": "rapid",
+            "previous_rate_bps": 1e6, "rate_bps": 5e6, "target_prbs": 1.0, "gain_bps_per_prb": 1.0,
+            "target_factor": 0.9, "cell_prbs": 80.0, "active_ues": 1,
+            "rate_min_bps": 1.0, "rate_max_bps": 1e9, "report_age_us": 1000,
+        });
+        LoggedDecision {
+            reports: vec![LoggedReport {
+                age_us: 1000,
+                length_us: 50_000,
+                ..LoggedReport::default()
+            }],
+            ..serde_json::from_value(json).expect("a decision")
+        }
+    }
+
+    #[test]
+    fn a_recent_rate_goes_before_that_of_the_edge_and_an_old_one_after_it() {
+        let recent = after(&left(Duration::from_secs(2)), &flow(Some(9e6)), NOW, NOW_US);
+        assert_eq!((recent.rate_bps, recent.sequence), (Some(5e6), 7));
+        let age = Duration::from_secs(60);
+        let old = after(&left(age), &flow(Some(9e6)), NOW, NOW_US);
+        assert_eq!((old.rate_bps, old.sequence), (Some(9e6), 7));
+        assert!(old.reports.is_empty());
+        assert_eq!(
+            after(&left(age), &flow(None), NOW, NOW_US).rate_bps,
+            Some(5e6)
+        );
+    }
+
+    #[test]
+    fn reports_come_back_with_their_times_and_only_to_their_ue() {
+        let age = Duration::from_secs(2);
+        let from = after(&left(age), &flow(None), NOW, NOW_US);
+        let expected = NOW - age - Duration::from_millis(1);
+        assert_eq!(from.reports[0].end(), expected);
+        let another = BoundFlow {
+            ue: UeId::CRnti(2),
+            ..flow(None)
+        };
+        assert!(after(&left(age), &another, NOW, NOW_US).reports.is_empty());
+    }
+}

@@ -127,3 +127,73 @@ fn what_is_refused_changes_nothing() {
     assert!(!store.delete(Kind::Experiment, "7"));
     store.put("one more", &First { share: 1 }).unwrap();
 }
+
+fn file(folder: &tempfile::TempDir) -> Settings {
+    Settings {
+        place: Place::File(folder.path().join("state.redb")),
+        log_length: 10,
+        ..Settings::default()
+    }
+}
+
+async fn sequences(mut log: LogReader) -> Vec<u64> {
+    let mut found = Vec::new();
+    while let Some(decisions) = log.next().await.unwrap() {
+        found.extend(decisions.iter().map(|decision| decision.sequence));
+    }
+    found
+}
+
+#[tokio::test]
+async fn a_file_holds_items_flows_and_the_end_of_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let stop = CancellationToken::new();
+    let (store, writer) = Store::open(file(&folder), stop.clone()).await.unwrap();
+    store.put("kept", &First { share: 1 }).unwrap();
+    store.put("deleted", &First { share: 1 }).unwrap();
+    store.all_written().await;
+    store.delete(Kind::Experiment, "deleted");
+    // Decisions of today: those of flows are forgotten after a day.
+    let now_us = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap()
+        .as_micros() as u64;
+    for n in 0..25 {
+        store.record(vec![
+            decision("a", now_us + n),
+            decision("b/c", now_us + 100 + n),
+        ]);
+    }
+    // The file is locked; this process reads its log all the same.
+    let refused = Store::open(file(&folder), stop.clone()).await.unwrap_err();
+    assert!(refused.to_string().contains("another process"), "{refused}");
+    store.all_written().await;
+    let log = store.log(0, i64::MAX).await.unwrap();
+    assert_eq!(sequences(log).await.len(), 10);
+    stop.cancel();
+    writer.unwrap().await.unwrap();
+    drop(store);
+
+    let (since_us, until_us) = ((now_us + 23) as i64, (now_us + 24) as i64);
+    let log = LogReader::open(&file(&folder), since_us, until_us)
+        .await
+        .unwrap();
+    assert_eq!(sequences(log).await, [now_us + 23, now_us + 24]);
+    let stop = CancellationToken::new();
+    let (next, _writer) = Store::open(file(&folder), stop.clone()).await.unwrap();
+    let items = next.load_all::<First>();
+    assert_eq!(items, [("kept".to_owned(), First { share: 1 })]);
+    let left = next.left(&decision("b/c", 0).flow).unwrap();
+    assert_eq!(left.sequence, now_us + 124);
+    assert_eq!(left.rate_bps, 2e6);
+}
+
+#[tokio::test]
+async fn the_log_in_memory_has_the_newest_decisions() {
+    let store = Store::memory();
+    store.record((1..=10_005).map(|n| decision("a", n)).collect());
+    let log = store.log(10_000, 10_003).await.unwrap();
+    assert_eq!(sequences(log).await, [10_000, 10_001, 10_002, 10_003]);
+    assert_eq!(sequences(store.log(0, 7).await.unwrap()).await, [6, 7]);
+    assert_eq!(store.counts(), Counts::default());
+}

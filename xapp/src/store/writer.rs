@@ -6,7 +6,6 @@
 use super::backend::{Backend, Failure, Write, Written, flow_key};
 use super::health::Standing;
 use super::{Store, record};
-use std::convert::Infallible;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -48,9 +47,16 @@ impl<B: Backend> Writer<B> {
         let mut retry = RETRY_FIRST;
         loop {
             let begun = Instant::now();
-            let Err(failure) = tokio::select! {
-                ended = self.session() => ended,
-                () = stop.cancelled() => break,
+            let opened = tokio::select! {
+                opened = self.open() => opened,
+                () = stop.cancelled() => return,
+            };
+            let failure = match opened {
+                Ok(()) => match self.keep_writing(&stop).await {
+                    Ok(()) => return,
+                    Err(failure) => failure,
+                },
+                Err(failure) => failure,
             };
             self.lost(&failure);
             if failure.full && !std::mem::replace(&mut self.made_room, true) {
@@ -62,42 +68,60 @@ impl<B: Backend> Writer<B> {
             }
             tokio::select! {
                 () = sleep(retry) => {}
-                () = stop.cancelled() => break,
+                () = stop.cancelled() => return,
             }
             retry = RETRY_LAST.min(retry * 2);
         }
-        let reachable = *self.store.standing().borrow() == Standing::Written;
-        let rest = async { while !self.store.is_written() && self.write().await.is_ok() {} };
-        if reachable && timeout(FAREWELL, rest).await.is_err() {
-            warn!("the store could not be written to its end in time");
-        }
     }
 
-    /// From opening the backend until it fails.
-    async fn session(&mut self) -> Result<Infallible, Failure> {
+    /// Opens the backend, and finds out what has to be written to it.
+    async fn open(&mut self) -> Result<(), Failure> {
         self.backend.open().await?;
+        let place = self.backend.place();
         if self.store.is_unread() {
             let found = self.backend.read().await?;
             let (items, flows) = (found.items.len(), found.flows.len());
             self.store.found(found);
-            info!(place = self.backend.place(), items, flows, "store opened");
+            info!(place, items, flows, "store opened");
         } else {
             let there = self.backend.keys().await?;
             self.store.back(there);
-            info!(
-                place = self.backend.place(),
-                "the store is back; all is written again"
-            );
+            info!(place, "the store is back; all is written again");
         }
+        Ok(())
+    }
+
+    /// Writes until the backend fails, or until `stop`. A write is never left half-way: what it took would be lost.
+    async fn keep_writing(&mut self, stop: &CancellationToken) -> Result<(), Failure> {
+        let mut last = None;
         loop {
             let begun = Instant::now();
             self.write().await?;
-            if self.store.is_written() {
-                self.made_room = false;
-                // Woken early or late: there is something to write, or the backend to look after.
-                let _ = timeout(LOOK_AFTER, self.store.filled()).await;
+            let written = self.store.is_written();
+            if stop.is_cancelled() {
+                let last = *last.get_or_insert(begun + FAREWELL);
+                if !written && begun > last {
+                    warn!("the store could not be written to its end in time");
+                }
+                if written || begun > last {
+                    return Ok(());
+                }
+                continue;
             }
-            sleep(self.pace.saturating_sub(begun.elapsed())).await;
+            if written {
+                self.made_room = false;
+            }
+            let pause = async {
+                if written {
+                    // Woken early or late: there is something to write, or the backend to look after.
+                    let _ = timeout(LOOK_AFTER, self.store.filled()).await;
+                }
+                sleep(self.pace.saturating_sub(begun.elapsed())).await;
+            };
+            tokio::select! {
+                () = pause => {}
+                () = stop.cancelled() => {}
+            }
         }
     }
 
