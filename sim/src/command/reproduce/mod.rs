@@ -1,5 +1,6 @@
 //! `cantor-sim reproduce`: published figures beside ours, as tables on the terminal and as a document.
 
+mod choir;
 mod fig2;
 mod fig3;
 mod fig4;
@@ -20,6 +21,7 @@ use std::{fs, io};
 const EXAMPLES: &str = "\
 Examples:
   cantor-sim reproduce rapid
+  cantor-sim reproduce choir --quick --out /tmp/reproduction
   cantor-sim reproduce rapid --only fig3 --out /tmp/reproduction";
 
 /// Reproduce a paper's figures and put them beside the published ones
@@ -32,18 +34,23 @@ pub struct Args {
     /// Only this part; the rest of the document stays
     #[arg(long, value_enum)]
     only: Option<Part>,
-    /// Seeds of PRISM's test
+    /// Seeds of PRISM's test; of Choir's, at most 5
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
+    /// A first look: one seed, short runs (Choir only)
+    #[arg(long)]
+    quick: bool,
     /// Folder of reproduction.md and its charts
     #[arg(long, value_name = "FOLDER", default_value = "docs")]
     out: PathBuf,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Paper {
     /// RAPID's figures 2 to 4, and its rows in PRISM's tables IV to VI
     Rapid,
+    /// Choir's tables 2 to 4, a single flow, ablations, and its form for E2
+    Choir,
 }
 
 /// A part of the reproduction.
@@ -59,13 +66,35 @@ enum Part {
     Prism,
     /// What the papers leave open
     Sweeps,
+    /// Choir's tables 2 to 4
+    ChoirTables,
+    /// Choir: a single flow, its figures 12 to 14
+    ChoirSingle,
+    /// Choir over E2, and what its paper leaves open
+    ChoirE2,
+}
+
+impl Part {
+    fn paper(self) -> Paper {
+        match self {
+            Self::Fig2 | Self::Fig3 | Self::Fig4 | Self::Prism | Self::Sweeps => Paper::Rapid,
+            Self::ChoirTables | Self::ChoirSingle | Self::ChoirE2 => Paper::Choir,
+        }
+    }
 }
 
 /// The document where there is none yet. Its text is written by hand; what is between the marks of a part is replaced.
 const DOCUMENT: &str = include_str!("../../../../docs/reproduction.md");
 
 pub fn run(args: Args) -> Result<(), Failure> {
-    let Paper::Rapid = args.paper;
+    if let Some(part) = args.only.filter(|part| part.paper() != args.paper) {
+        let name = part.to_possible_value();
+        let name = name.as_ref().map_or("", |value| value.get_name());
+        return Err(Failure::usage(anyhow::anyhow!(
+            "--only {name}: no part of this paper"
+        )));
+    }
+    let effort = choir::Effort::new(args.seeds, args.quick);
     let file = args.out.join("reproduction.md");
     let mut document = match fs::read_to_string(&file) {
         Ok(document) => document,
@@ -73,7 +102,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         Err(error) => return Err(Failure::running(error)),
     };
     for part in Part::value_variants() {
-        if args.only.is_some_and(|only| only != *part) {
+        if part.paper() != args.paper || args.only.is_some_and(|only| only != *part) {
             continue;
         }
         let section: Section = match part {
@@ -82,6 +111,9 @@ pub fn run(args: Args) -> Result<(), Failure> {
             Part::Fig4 => fig4::run(args.seeds)?,
             Part::Prism => prism::run(args.seeds)?,
             Part::Sweeps => sweeps::run(args.seeds.min(2))?,
+            Part::ChoirTables => choir::tables(effort)?,
+            Part::ChoirSingle => choir::single(effort)?,
+            Part::ChoirE2 => choir::over_e2(effort)?,
         };
         super::print(format_args!("{}\n", section.text()))?;
         let images = args.out.join("img");
