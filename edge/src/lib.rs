@@ -4,6 +4,7 @@
 //! - [`guidance`]: the state machine behind it: sequences, validity, hold, fallback, return.
 //! - [`fallback`]: who rules a flow without guidance.
 //! - [`pacer`]: sends at a rate.
+//! - [`video`]: bitrate and pacing of frame-based video.
 //! - [`flow`]: a paced UDP test flow and its receiver, as `cantor-edge` runs them.
 #![forbid(unsafe_code)]
 
@@ -14,6 +15,7 @@ pub mod guidance;
 pub mod pacer;
 pub mod report;
 pub mod units;
+pub mod video;
 
 mod error;
 

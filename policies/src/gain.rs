@@ -51,6 +51,11 @@ impl GainPolicy {
         matches!(self, Self::Prism)
     }
 
+    /// It decides with every report, not at the end of each control interval.
+    pub fn every_report(self) -> bool {
+        matches!(self, Self::Choir)
+    }
+
     /// A controller of one flow. `model`: the card of the model that the policy runs, if it is [`Self::learned`].
     ///
     /// # Errors

@@ -111,6 +111,7 @@ fn cell(model: Option<Arc<Model>>) -> Cell {
             address: None,
             slice: None,
             wired: Duration::ZERO,
+            frame_interval: None,
             policies: vec![GainPolicy::Prism, GainPolicy::Rapid],
             current_rate_bps: None,
             last_sequence: 0,

@@ -101,6 +101,7 @@ fn run(policies: &Policies) -> Vec<Duration> {
                 sd: Some(flow as u32 % SLICES),
             }),
             wired: Duration::ZERO,
+            frame_interval: None,
             policies: vec![GainPolicy::Rapid],
             current_rate_bps: None,
             last_sequence: 0,

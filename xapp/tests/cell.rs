@@ -71,6 +71,7 @@ fn flow(id: &str, rnti: u16) -> BoundFlow {
         address: None,
         slice: None,
         wired: Duration::ZERO,
+        frame_interval: None,
         policies: vec![GainPolicy::Rapid],
         current_rate_bps: None,
         last_sequence: 0,
@@ -153,6 +154,107 @@ fn every_interval_ends_with_the_report_that_completes_it() {
         assert_eq!(record.report_age, Duration::ZERO);
         assert_eq!(record.note(), "");
     }
+}
+
+/// A report with all that Choir needs, of a window of this length.
+fn full_report(rnti: u16, end: Duration, length: Duration) -> UeReport {
+    UeReport {
+        start: end.saturating_sub(length),
+        length,
+        retx_prbs: Some(1.0),
+        used_prbs: Some(20.0),
+        tb_sent: Some(10),
+        tb_retx: Some(1),
+        ..report(rnti, end, Some(10.0))
+    }
+}
+
+#[test]
+fn choir_decides_with_every_report_and_other_policies_at_the_end_of_the_interval() {
+    let mut bench = Bench::new();
+    let feed = |bench: &mut Bench| {
+        bench.now += ms(10);
+        let reports = [1, 2].map(|rnti| full_report(rnti, bench.now, ms(10)));
+        bench.cell.on_reports(reports.to_vec(), bench.now);
+        bench.due()
+    };
+    feed(&mut bench);
+    let video = BoundFlow {
+        policies: vec![GainPolicy::Choir, GainPolicy::Rapid],
+        frame_interval: Some(Duration::from_micros(16_667)),
+        ..flow("video", 1)
+    };
+    bench.cell.bind(video, 2e6, 0, bench.now);
+    bench.cell.bind(flow("other", 2), 5e6, 0, bench.now);
+    // The first interval's end chooses the policies.
+    while feed(&mut bench).is_empty() {}
+    let begin = bench.now;
+    let mut decided = Vec::new();
+    while bench.now < begin + ms(400) {
+        decided.extend(feed(&mut bench));
+    }
+    let of = |name: &str| {
+        decided
+            .iter()
+            .filter(|r| r.flow == key(name))
+            .collect::<Vec<_>>()
+    };
+    let (video, other) = (of("video"), of("other"));
+    assert_eq!((video.len(), other.len()), (40, 2));
+    assert!(
+        video
+            .iter()
+            .all(|r| r.policy == GainPolicy::Choir && r.reports.len() == 1)
+    );
+    assert!(
+        other
+            .iter()
+            .all(|r| r.policy == GainPolicy::Rapid && r.reports.len() == 20)
+    );
+    let target = video.last().and_then(|r| r.decision.target_bitrate_bps);
+    // 10,000 octets in 10 ms over 9 PRBs of new data; half of the cell; a tenth retransmitted.
+    let expected = 0.95 * 8e6 / 9.0 * (CELL_PRBS / 2.0) / 1.1;
+    assert!(
+        target.is_some_and(|bps| (bps / expected - 1.0).abs() < 0.01),
+        "{target:?}"
+    );
+    let said = bench
+        .cell
+        .take_notices()
+        .into_iter()
+        .find_map(|notice| match notice {
+            Notice::Policy {
+                policy: Some(GainPolicy::Choir),
+                detail,
+                ..
+            } => Some(detail),
+            _ => None,
+        });
+    assert_eq!(said.as_deref(), Some("a report every 50 ms"));
+}
+
+#[test]
+fn choir_is_passed_over_where_reports_are_rare() {
+    let mut bench = Bench::new();
+    let video = BoundFlow {
+        policies: vec![GainPolicy::Choir, GainPolicy::Rapid],
+        ..flow("video", 1)
+    };
+    bench.step(&[(1, Some(10.0))]);
+    bench.cell.bind(video, 2e6, 0, bench.now);
+    let first = (0..4).flat_map(|_| bench.step(&[(1, Some(10.0))])).next();
+    assert_eq!(first.map(|record| record.policy), Some(GainPolicy::Rapid));
+    let said = bench
+        .cell
+        .take_notices()
+        .into_iter()
+        .find_map(|notice| match notice {
+            Notice::Policy { detail, .. } => Some(detail),
+            _ => None,
+        });
+    let said = said.expect("a policy was chosen");
+    assert!(said.contains("choir needs"), "{said}");
+    assert!(said.contains("a report at least every 10 ms"), "{said}");
 }
 
 #[test]

@@ -77,6 +77,7 @@ impl Bench {
                 address: None,
                 slice: None,
                 wired: Duration::ZERO,
+                frame_interval: None,
                 policies: vec![GainPolicy::Prism, GainPolicy::Rapid],
                 current_rate_bps: None,
                 last_sequence: 0,

@@ -19,8 +19,12 @@ pub(super) struct FrameInterval {
 
 impl FrameInterval {
     pub fn new(announced: Option<Duration>, parameters: &Parameters) -> Self {
+        let assumed = announced.unwrap_or(parameters.frame_interval);
         Self {
-            seconds: announced.unwrap_or(parameters.frame_interval).as_secs_f64(),
+            // Whatever is announced: a tiny interval would have any number of frames in flight.
+            seconds: assumed
+                .as_secs_f64()
+                .clamp(*PLAUSIBLE.start(), *PLAUSIBLE.end()),
             announced: announced.is_some(),
             measured: false,
             head: None,

@@ -58,12 +58,13 @@ pub enum DownlinkTtis {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InFlight {
-    /// Of frame k the last feedback given until `2·WiredND − (k − 1)·FI` ago: what the frame's encoder will have heard.
+    /// Of frame k the last feedback given until `2·WiredND + (k − 1)·FI` ago: the bounds as printed, for each k.
     #[default]
-    Causal,
-    /// Of frame k the last feedback given until `2·WiredND + (k − 1)·FI` ago: the bounds as printed, for each k. For k > 1
-    /// those are frames that have arrived.
     Printed,
+    /// Of frame k the last feedback given until `2·WiredND − (k − 1)·FI` ago: what the encoder of a frame that is still to
+    /// arrive will have heard. It agrees with the printed bounds for k = 1; beyond that it follows the newest guidance faster,
+    /// and oscillates more.
+    Causal,
 }
 
 impl Default for Parameters {

@@ -6,6 +6,9 @@ use super::{InFlight, Parameters, Path};
 use std::collections::VecDeque;
 use std::time::Duration;
 
+/// Bound of the time that guidance takes to act.
+const LONGEST_ROUND_TRIP: Duration = Duration::from_secs(1);
+
 /// Guidance for the sender, and what led to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Guidance {
@@ -62,6 +65,11 @@ impl Pattern {
         announced_interval: Option<Duration>,
         step: Duration,
     ) -> Self {
+        // Edge servers announce their delay: beyond this no guidance acts in time anyway.
+        let path = Path {
+            round_trip: path.round_trip.min(LONGEST_ROUND_TRIP),
+            lead: path.lead.min(LONGEST_ROUND_TRIP),
+        };
         let coarse = step * 4 > parameters.frame_interval;
         Self {
             frames: FrameInterval::new(announced_interval, &parameters),

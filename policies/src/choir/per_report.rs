@@ -2,8 +2,7 @@
 //!
 //! Reports give averages over their windows instead of single TTIs, so the windows of eqs. 3, 5, 6, 10 and 15 are whole numbers
 //! of reports (at least one). PRBs are per slot over all slots, which has DN/TN of eq. 3 in it; PR_i·γ is the user data that one
-//! such PRB carried. PRB use is averaged over the
-//! window of eq. 5 (the last TTI is not seen), and the cell's n stands for N_active and N_total.
+//! such PRB carried. The cell's n stands for N_active and N_total.
 
 use super::capacity::{Recent, Sent, allocation, bandwidth_bps};
 use super::pattern::{Pattern, Step};
@@ -35,9 +34,10 @@ pub struct ChoirFlow {
 impl ChoirFlow {
     fn path(self) -> Path {
         Path {
-            round_trip: self.e2_delay + 2 * self.wired,
-            // Eq. 12 over E2.
-            lead: self.report_period + self.e2_delay + self.wired,
+            round_trip: self.e2_delay.saturating_add(self.wired.saturating_mul(2)),
+            // Eq. 12 over E2. WiredND is not added: FI·FNum covers the round trip already, and every millisecond more lets
+            // as much queue stand.
+            lead: self.report_period + self.e2_delay,
         }
     }
 }
@@ -46,9 +46,9 @@ impl ChoirFlow {
 #[derive(Clone, Debug)]
 pub struct Choir {
     recent: Recent,
-    /// PRBs of the same reports: own and all per slot, and the seconds that they stand for.
+    /// PRBs of the last reports: own and all per slot, and the seconds that they stand for.
     uses: VecDeque<(f64, f64, f64)>,
-    reports: usize,
+    most_uses: usize,
     pattern: Pattern,
     /// Queue at the end of the last report, to know what arrived where the RAN does not say it.
     queue_octets: Option<u64>,
@@ -60,15 +60,14 @@ impl Choir {
     /// A flow that starts at `initial_bps`.
     pub fn new(parameters: Parameters, flow: ChoirFlow, initial_bps: f64) -> Self {
         let period = flow.report_period.max(Duration::from_millis(1));
-        let reports = parameters
-            .short_window
-            .as_nanos()
-            .div_ceil(period.as_nanos());
-        let reports = usize::try_from(reports).unwrap_or(1);
+        let reports = |window: Duration| {
+            let count = window.as_nanos().div_ceil(period.as_nanos());
+            usize::try_from(count).unwrap_or(usize::MAX).clamp(1, 1000)
+        };
         Self {
-            recent: Recent::new(reports),
+            recent: Recent::new(reports(parameters.short_window)),
             uses: VecDeque::new(),
-            reports,
+            most_uses: reports(parameters.use_window),
             pattern: Pattern::new(parameters, flow.path(), flow.frame_interval, period),
             queue_octets: None,
             rate_bps: initial_bps,
@@ -128,7 +127,7 @@ impl Choir {
     /// PRBs per slot of the flow and of all, averaged over some reports: a report of a few slots has more or fewer downlink
     /// slots in it than the TDD pattern has on average.
     fn mean_use(&mut self, own: f64, used: f64, seconds: f64) -> (f64, f64) {
-        if self.uses.len() == self.reports {
+        if self.uses.len() == self.most_uses {
             self.uses.pop_front();
         }
         self.uses.push_back((own, used, seconds));

@@ -18,7 +18,7 @@ use policies::experiment::Sample;
 use policies::model::Refusal;
 use policies::slice::{FlowFacts, PolicySet};
 use policies::{ActiveUes, Batch, GainParameters, GainPolicy, UeId, UeReport};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -94,6 +94,8 @@ pub struct Cell {
     last_decision: Duration,
     /// The report of a guided UE came with which the interval ends.
     complete: bool,
+    /// A report came for a flow whose policy decides with every report.
+    prompt: bool,
     notices: Vec<Notice>,
     refused_ues: u64,
 }
@@ -127,6 +129,7 @@ impl Cell {
             model_failure: None,
             last_decision: Duration::ZERO,
             complete: false,
+            prompt: false,
             notices: Vec::new(),
             refused_ues: 0,
         }
@@ -137,8 +140,10 @@ impl Cell {
         // A report that comes a little early still closes the interval that it belongs to.
         let earliest = self.settings.interval - self.settings.report_period / 2;
         let closing = now.saturating_sub(self.last_decision) >= earliest;
+        let prompt: BTreeSet<UeId> = self.prompt_flows().map(|flow| flow.bound.ue).collect();
         for report in reports {
             let id = report.ue;
+            self.prompt |= prompt.contains(&id);
             if !self.ues.contains_key(&id) {
                 if self.ues.len() >= MAX_UES {
                     self.refused_ues += 1;
@@ -157,6 +162,12 @@ impl Cell {
                 self.complete |= closing && ue.flows > 0;
             }
         }
+    }
+
+    /// Flows whose policy decides with every report.
+    fn prompt_flows(&self) -> impl Iterator<Item = &Flow> {
+        let flows = self.flows.values();
+        flows.filter(|flow| flow.running().is_some_and(GainPolicy::every_report))
     }
 
     /// UEs that the node lists but has given up. Returns those that it gave up since the last call.
@@ -289,7 +300,7 @@ impl Cell {
         if self.flows.is_empty() {
             return false;
         }
-        self.complete || now >= self.interval_end()
+        self.complete || self.prompt || now >= self.interval_end()
     }
 
     /// When to look again if nothing comes; `None`: never.
@@ -314,8 +325,45 @@ impl Cell {
         });
     }
 
-    /// Ends the interval: decides for each flow. `unix_us` is the time of the sequences.
+    /// Decides: for each flow if the interval ends, else for those whose policy decides with every report. `unix_us` is the
+    /// time of the sequences.
     pub fn decide(&mut self, now: Duration, unix_us: u64) -> Vec<DecisionRecord> {
+        let prompt = std::mem::take(&mut self.prompt);
+        if prompt && !self.complete && now < self.interval_end() {
+            self.decide_promptly(now, unix_us)
+        } else {
+            self.end_interval(now, unix_us)
+        }
+    }
+
+    /// Decides for the flows whose policy does with every report. What only whole intervals can tell, the choice of policies
+    /// and the ceilings that flows of a slice share, waits for the end of the interval.
+    fn decide_promptly(&mut self, now: Duration, unix_us: u64) -> Vec<DecisionRecord> {
+        let active_ues = self.active.count(now).max(1);
+        let mut records = Vec::new();
+        self.batch.clear();
+        let flows = self.flows.values_mut();
+        for flow in flows.filter(|flow| flow.running().is_some_and(GainPolicy::every_report)) {
+            let Some(ue) = self.ues.get(&flow.bound.ue) else {
+                continue;
+            };
+            if ue.unseen().is_empty() {
+                continue;
+            }
+            let cell_prbs = ue.newest().map_or(0.0, |report| report.cell_prbs);
+            let settings = &self.settings;
+            let terms = self
+                .slices
+                .terms(&flow.effective, settings, cell_prbs, active_ues);
+            flow.observe(ue, terms, now, settings, &mut self.batch);
+            records.extend(flow.decide(&self.node, ue, now, unix_us, &self.batch));
+        }
+        self.ues.values_mut().for_each(Ue::seen);
+        records
+    }
+
+    /// Ends the interval.
+    fn end_interval(&mut self, now: Duration, unix_us: u64) -> Vec<DecisionRecord> {
         let active_ues = self.active.count(now).max(1);
         let active = &self.active;
         let takes_part = |ue| active.contains(ue, now);

@@ -13,8 +13,8 @@ use policies::guard::Cause;
 use policies::model::Card;
 use policies::slice::{DelayMeter, DelaySource, EffectivePolicy, FlowFacts};
 use policies::{
-    Batch, Controller, Decision, GainPolicy, Interval, Note, RateBounds, Row, Target, UeId,
-    UeReport,
+    Batch, Controller, Decision, GainParameters, GainPolicy, Interval, Note, RateBounds, Row,
+    Target, UeId, UeReport,
 };
 use proto::guidance::{Guidance, Reason};
 use std::sync::Arc;
@@ -196,7 +196,12 @@ impl Flow {
         if !stays {
             self.controller = selection.policy.and_then(|policy| {
                 // The parameters were checked with the configuration.
-                let mut controller = policy.controller(&settings.gain, card).ok()?;
+                let parameters = GainParameters {
+                    wired_delay: self.bound.wired,
+                    frame_interval: self.bound.frame_interval,
+                    ..settings.gain
+                };
+                let mut controller = policy.controller(&parameters, card).ok()?;
                 controller.set_rate_bps(self.rate_bps);
                 Some(Chosen {
                     policy,
@@ -205,7 +210,10 @@ impl Flow {
                 })
             });
         }
-        let shadow = settings.shadow.filter(|policy| {
+        // A shadow decides at the same times, which are those of a control interval.
+        let prompt = selection.policy.is_some_and(GainPolicy::every_report);
+        let shadow = settings.shadow.filter(|_| !prompt);
+        let shadow = shadow.filter(|policy| {
             let possible = GainPolicy::select(&[*policy], model, has).policy;
             selection.policy != Some(*policy) && possible.is_some()
         });
@@ -214,8 +222,15 @@ impl Flow {
             (Some(policy), Some(present)) if present.is(policy, card) => {}
             (Some(policy), _) => self.shadow = Shadow::new(policy, &settings.gain, card),
         }
+        let mut detail = passed_over(&selection);
+        if selection.policy.is_some_and(GainPolicy::every_report) {
+            // What it achieves depends on it.
+            let separator = if detail.is_empty() { "" } else { "; " };
+            let period = settings.report_period.as_millis();
+            detail += &format!("{separator}a report every {period} ms");
+        }
         let told = Told {
-            detail: passed_over(&selection),
+            detail,
             demoted: self.told.as_ref().and_then(|t| t.demoted.filter(|_| stays)),
         };
         if stays && self.told.as_ref().is_some_and(|t| t.detail == told.detail) {
@@ -266,7 +281,7 @@ impl Flow {
         if ue.newest().is_none() || ue.silent_for(now) >= settings.valid_for {
             return;
         }
-        let interval = interval(ue, terms, now);
+        let interval = interval(ue, chosen.policy, terms, now);
         let row = batch.observe(chosen.controller.as_mut(), &interval);
         if let Some(shadow) = &mut self.shadow {
             shadow.observe(&interval, self.rate_bps, batch);
@@ -286,7 +301,7 @@ impl Flow {
         let Pending { terms, row } = self.pending.take()?;
         let chosen = self.controller.as_mut()?;
         let newest = ue.newest()?;
-        let interval = interval(ue, terms, now);
+        let interval = interval(ue, chosen.policy, terms, now);
         let decision = batch.decide(chosen.controller.as_mut(), &interval, row);
         let shadow = self.shadow.as_mut().map(|s| s.decide(&interval, batch));
         self.sequence = unix_us.max(self.sequence + 1);
@@ -314,10 +329,13 @@ impl Flow {
     }
 }
 
-fn interval(ue: &Ue, terms: Terms, now: Duration) -> Interval<'_> {
+fn interval(ue: &Ue, policy: GainPolicy, terms: Terms, now: Duration) -> Interval<'_> {
     Interval {
         now,
-        reports: ue.fresh(),
+        reports: match policy.every_report() {
+            true => ue.unseen(),
+            false => ue.fresh(),
+        },
         target: terms.target,
         bounds: terms.bounds,
     }

@@ -12,6 +12,8 @@ pub(super) struct Ue {
     history: History,
     /// Reports since the last decision.
     fresh: usize,
+    /// Reports since the last decision of the policies that decide with every report.
+    unseen: usize,
     last_heard: Duration,
     slice: Option<SNssai>,
     /// Number of flows that are guided to it.
@@ -25,6 +27,7 @@ impl Ue {
         Self {
             history: History::new(history),
             fresh: 0,
+            unseen: 0,
             last_heard: now,
             slice: None,
             flows,
@@ -41,6 +44,7 @@ impl Ue {
         self.last_heard = now;
         self.lost = false;
         self.fresh += 1;
+        self.unseen += 1;
         self.history.push(report);
         moved
     }
@@ -64,9 +68,20 @@ impl Ue {
         self.history.last(self.fresh)
     }
 
+    /// Reports since the last decision of the policies that decide with every report, oldest first.
+    pub(super) fn unseen(&self) -> &[UeReport] {
+        self.history.last(self.unseen)
+    }
+
+    /// The policies that decide with every report have decided.
+    pub(super) fn seen(&mut self) {
+        self.unseen = 0;
+    }
+
     /// A decision was made on the fresh reports.
     pub(super) fn decided(&mut self) {
         self.fresh = 0;
+        self.unseen = 0;
     }
 
     pub(super) fn newest(&self) -> Option<&UeReport> {

@@ -36,6 +36,8 @@ pub struct BoundFlow {
     pub slice: Option<SNssai>,
     /// One-way delay between edge server and base station; 0 if unknown.
     pub wired: Duration,
+    /// Interval between its video frames; `None`: not announced.
+    pub frame_interval: Option<Duration>,
     /// Gain policies in order of preference.
     pub policies: Vec<GainPolicy>,
     /// Rate at which the edge sends now, if it said so, bit/s.

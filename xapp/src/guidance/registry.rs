@@ -443,6 +443,7 @@ impl Registry {
                     },
                     slice: wanted.slice,
                     wired: wanted.wired,
+                    frame_interval: wanted.frame_interval,
                     policies,
                     current_rate_bps: wanted.current_rate_bps,
                     last_sequence: wanted.last_sequence,

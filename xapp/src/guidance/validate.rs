@@ -43,6 +43,8 @@ pub struct Registration {
     pub slice: Option<SNssai>,
     /// One-way delay between edge server and base station; 0 if unknown.
     pub wired: Duration,
+    /// Interval between its video frames; `None`: not announced.
+    pub frame_interval: Option<Duration>,
     /// Gain policies that the edge prefers; empty: the xApp's own list.
     pub policies: Vec<GainPolicy>,
     /// Rate at which the edge sends now, bit/s.
@@ -91,6 +93,9 @@ pub(super) fn registration(request: &RegisterFlow) -> Result<Registration, Strin
         target,
         slice: request.slice.as_ref().map(slice).transpose()?,
         wired: Duration::from_micros(request.wired_delay_us),
+        frame_interval: Some(request.frame_interval_us)
+            .filter(|us| *us > 0)
+            .map(Duration::from_micros),
         policies,
         current_rate_bps: (request.current_rate_bps > 0).then_some(request.current_rate_bps as f64),
         last_sequence: Some(request.last_sequence)

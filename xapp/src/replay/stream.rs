@@ -192,6 +192,7 @@ impl Stream {
                         address: None,
                         slice: None,
                         wired: Duration::ZERO,
+                        frame_interval: None,
                         policies: self.policies.clone(),
                         current_rate_bps: None,
                         last_sequence: 0,

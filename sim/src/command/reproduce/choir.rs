@@ -399,8 +399,8 @@ pub fn over_e2(effort: Effort) -> Result<Section, Failure> {
         ),
         ("N_active of the last TTI", Some(("active_hold_ms", "0"))),
         (
-            "frames in flight as printed (eqs. 13, 14)",
-            Some(("in_flight", "printed")),
+            "frames in flight not as printed (eqs. 13, 14)",
+            Some(("in_flight", "causal")),
         ),
         ("η = 0.9", Some(("eta", "0.9"))),
     ];
