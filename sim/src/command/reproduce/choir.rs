@@ -48,7 +48,7 @@ struct Outcome {
     /// Goodput of each flow, Mbit/s.
     goodputs: Vec<f64>,
     jain: f64,
-    /// One-way delay per packet, means over the flows, ms: mean, 95th percentile.
+    /// One-way delay per packet, means over the flows, ms: mean, 95th percentile; of several runs their sums, as `jain`.
     packet_ms: (f64, f64),
     runs: f64,
 }
@@ -228,8 +228,8 @@ fn others(effort: Effort, section: &mut Section) -> Result<(), Failure> {
             of(|f| f.mean_ms),
             of(|f| f.p95_ms),
             of(|f| f.p999_ms),
-            figure(outcome.packet_ms.0, 1),
-            figure(outcome.packet_ms.1, 1),
+            figure(outcome.packet_ms.0 / outcome.runs, 1),
+            figure(outcome.packet_ms.1 / outcome.runs, 1),
         ]
     });
     section.table(
