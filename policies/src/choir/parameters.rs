@@ -50,7 +50,7 @@ pub enum DownlinkTtis {
     #[default]
     Usable,
     /// Only those that did carry user data, as the paper's sentence reads. A cell that is not full then looks the smaller,
-    /// the less is sent: guidance spirals down.
+    /// the less is sent.
     Used,
 }
 
