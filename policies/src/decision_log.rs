@@ -53,6 +53,12 @@ pub struct LoggedDecision {
     /// The gain that a learned policy chose, before it was divided by n.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chosen_gain: Option<f64>,
+    /// Gain policy that decided in the shadow; empty: none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub shadow_controller: String,
+    /// Rate decided in the shadow, bit/s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shadow_rate_bps: Option<f64>,
     /// Why the rate is not what the law alone would say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<Note>,

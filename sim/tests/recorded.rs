@@ -34,6 +34,8 @@ fn recorded(policy: GainPolicy) -> Vec<LoggedDecision> {
                 target_prbs: 0.0,
                 gain_bps_per_prb: 0.0,
                 chosen_gain: None,
+                shadow_controller: "rapid-peak".into(),
+                shadow_rate_bps: Some(2.5e6),
                 note: None,
                 target_factor: 0.9,
                 cell_prbs: 84.8,

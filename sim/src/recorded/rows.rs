@@ -19,7 +19,7 @@ use Kind::{Integer, Real, Text};
 const WINDOW: &str = "window_";
 
 /// All columns in their order.
-pub(super) const COLUMNS: [(&str, Kind); 44] = [
+pub(super) const COLUMNS: [(&str, Kind); 46] = [
     ("edge", Text),
     ("flow", Text),
     ("node", Text),
@@ -37,6 +37,8 @@ pub(super) const COLUMNS: [(&str, Kind); 44] = [
     ("target_prbs", Real),
     ("gain_bps_per_prb", Real),
     ("chosen_gain", Real),
+    ("shadow_controller", Text),
+    ("shadow_rate_bps", Real),
     ("note", Text),
     ("target_factor", Real),
     ("cell_prbs", Real),

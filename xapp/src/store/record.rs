@@ -10,6 +10,7 @@ use tracing::warn;
 pub(super) fn logged(record: &DecisionRecord) -> LoggedDecision {
     let decision = &record.decision;
     let reports = record.reports.iter();
+    let shadow = record.shadow.as_ref();
     LoggedDecision {
         edge: record.flow.edge.to_string(),
         flow: record.flow.flow.to_string(),
@@ -28,6 +29,8 @@ pub(super) fn logged(record: &DecisionRecord) -> LoggedDecision {
         target_prbs: decision.target_prbs,
         gain_bps_per_prb: decision.gain_bps_per_prb,
         chosen_gain: decision.chosen_gain,
+        shadow_controller: shadow.map_or("", |s| s.policy.name()).into(),
+        shadow_rate_bps: shadow.map(|s| s.rate_bps),
         note: decision.note,
         target_factor: record.target.factor,
         cell_prbs: record.target.cell_prbs,
