@@ -295,10 +295,12 @@ impl Video {
     /// Runs the events of `now`: a frame that was encoded, and packets.
     pub fn run_at(&mut self, now: Duration, emissions: &mut VecDeque<Emission>) -> Option<Frame> {
         let rate = self.sender.rate();
-        while let Some((_, bps)) = self.guidance.pop_front_if(|(at, _)| *at <= now) {
+        while let Some(&(_, bps)) = self.guidance.front().filter(|(at, _)| *at <= now) {
+            self.guidance.pop_front();
             rate.guided(bps);
         }
-        while let Some((at, octets)) = self.acknowledged.pop_front_if(|(at, _)| *at <= now) {
+        while let Some(&(at, octets)) = self.acknowledged.front().filter(|(at, _)| *at <= now) {
+            self.acknowledged.pop_front();
             rate.acknowledged(at, octets);
         }
         let frame = self.sender.poll_frame(now);

@@ -83,6 +83,7 @@ mod tests {
             address: None,
             slice: None,
             wired: Duration::ZERO,
+            frame_interval: None,
             current_rate_bps,
             last_sequence: 0,
             policies: Vec::new(),
