@@ -52,8 +52,13 @@ async fn a_killed_xapp_goes_on_at_the_last_rates() {
         .tempfile()
         .expect("a file");
     std::fs::write(policy.path(), POLICY).expect("a file");
-    site.cantor(&["policy", "apply", &policy.path().display().to_string()])
-        .await;
+    site.cantor(&[
+        "policy",
+        "apply",
+        "--file",
+        &policy.path().display().to_string(),
+    ])
+    .await;
     site.cantor(&["bind", "10.45.0.2", "--c-rnti", "0x4601"])
         .await;
     let ready = site.page("/ric/v1/health/ready").await;
@@ -137,8 +142,13 @@ async fn control_goes_on_while_redis_stands_still() {
         .tempfile()
         .expect("a file");
     std::fs::write(policy.path(), POLICY).expect("a file");
-    site.cantor(&["policy", "apply", &policy.path().display().to_string()])
-        .await;
+    site.cantor(&[
+        "policy",
+        "apply",
+        "--file",
+        &policy.path().display().to_string(),
+    ])
+    .await;
     let mut sequence = stream.newer_than(0).await;
     for _ in 0..10 {
         sequence = stream.newer_than(sequence).await;
