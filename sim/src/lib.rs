@@ -19,6 +19,7 @@ pub mod capacity;
 pub mod cell;
 pub mod channel;
 pub mod closed_loop;
+pub mod experiment;
 pub mod frames;
 pub mod link;
 pub mod linkmodel;

@@ -92,6 +92,7 @@ pub struct FlowResults {
     start: Duration,
     stop: Duration,
     sent_packets: u64,
+    sent_bytes: u64,
     lost_packets: u64,
     received_packets: u64,
     received_bytes: u64,
@@ -118,6 +119,7 @@ impl FlowResults {
             start,
             stop,
             sent_packets: 0,
+            sent_bytes: 0,
             lost_packets: 0,
             received_packets: 0,
             received_bytes: 0,
@@ -140,6 +142,7 @@ impl FlowResults {
 
     pub(crate) fn sent(&mut self, payload: u32) {
         self.sent_packets += 1;
+        self.sent_bytes += u64::from(payload);
         self.open.sent_bytes += u64::from(payload);
     }
 
@@ -202,6 +205,11 @@ impl FlowResults {
     /// The flow's name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Octets of payload sent, and received for the first time.
+    pub fn octets(&self) -> (u64, u64) {
+        (self.sent_bytes, self.received_bytes)
     }
 
     /// One row per report interval.

@@ -2,6 +2,7 @@
 
 use crate::results::FlowResults;
 use crate::scenario::{Scenario, ScenarioError};
+use crate::simulation::Simulation;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -29,13 +30,17 @@ impl Job<'_> {
     /// Runs it. `progress` is told every second of virtual time.
     pub fn run(&self, progress: impl Fn(Duration)) -> Result<Vec<FlowResults>, ScenarioError> {
         let mut simulation = self.scenario.build(self.seed, self.folder)?;
-        let end = self.duration();
-        while simulation.now() < end {
-            let before = simulation.now();
-            simulation.run_until((before + STEP).min(end));
-            progress(simulation.now() - before);
-        }
+        run_until(&mut simulation, self.duration(), progress);
         Ok(simulation.into_results())
+    }
+}
+
+/// Runs a simulation until `end`. `progress` is told every second of virtual time.
+pub fn run_until(simulation: &mut Simulation, end: Duration, progress: impl Fn(Duration)) {
+    while simulation.now() < end {
+        let before = simulation.now();
+        simulation.run_until((before + STEP).min(end));
+        progress(simulation.now() - before);
     }
 }
 

@@ -4,7 +4,7 @@ use super::guard::Harm;
 use super::interference;
 use super::outcome::{Better, Metric, Observation, Scale};
 use super::spec::{Constraint, Experiment, Unit};
-use super::statistics::sequential::{Course, Mixture, course};
+use super::statistics::sequential::{Course, Mixture, course, looks};
 use super::statistics::{Interval, Samples, bootstrap, power, ratio};
 use super::trial::{State, Trial};
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 
 /// Below this the sample ratio is wrong beyond chance.
 const SAMPLE_RATIO_ALPHA: f64 = 0.001;
+
+/// Points of a plot.
+const PLOTTED: usize = 300;
 
 /// What an experiment has shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +36,10 @@ pub struct Report {
     pub comparisons: Vec<Comparison>,
     /// Probability of so uneven a number of observations by chance, valid at any look.
     pub sample_ratio_p: f64,
+    /// Distribution of the observations of each arm, in the primary metric and in goodput: values at evenly spaced ranks.
+    pub distributions: BTreeMap<Metric, Vec<Vec<f64>>>,
+    /// How the comparisons in the primary metric went, by the index of the arm.
+    pub courses: BTreeMap<usize, Vec<CoursePoint>>,
     /// What is to be kept in mind.
     pub warnings: Vec<String>,
     /// What the planned number of observations can find, in the primary metric; `None`: too few observations to say.
@@ -78,6 +85,17 @@ pub struct Comparison {
     pub decided: Option<f64>,
     /// Values (pairs, for a switchback) that it rests on.
     pub values: usize,
+}
+
+/// A comparison after some of its values.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CoursePoint {
+    /// How many.
+    pub values: usize,
+    /// Estimated difference, as in [`Comparison`].
+    pub difference: f64,
+    /// Its always-valid interval; `None` as long as it is unbounded.
+    pub interval: Option<Interval>,
 }
 
 /// What a number of observations can find.
@@ -153,6 +171,18 @@ impl Report {
             arms,
             comparisons,
             sample_ratio_p,
+            distributions: [spec.primary, Metric::Goodput]
+                .into_iter()
+                .map(|metric| (metric, distributions(trial, metric)))
+                .collect(),
+            courses: (1..spec.arms.len())
+                .map(|arm| {
+                    (
+                        arm,
+                        planned_course(experiment, trial.observations(), arm, alpha),
+                    )
+                })
+                .collect(),
             warnings: interference::warnings(experiment, cells),
             power: planned_power(experiment, trial.observations(), alpha),
             verdict: Verdict::Open { why: String::new() },
@@ -376,6 +406,62 @@ fn samples(observations: &[Observation], unit: Unit, arm: usize, metric: Metric)
     }
 }
 
+/// Values of a metric at evenly spaced ranks, for each arm.
+fn distributions(trial: &Trial, metric: Metric) -> Vec<Vec<f64>> {
+    let arms = 0..trial.experiment().spec.arms.len();
+    let of_arm = |arm| {
+        let own = trial.observations().iter().filter(|o| o.arm == arm);
+        let mut values: Vec<f64> = own.filter_map(|o| o.values.get(&metric)).copied().collect();
+        values.sort_by(f64::total_cmp);
+        thinned(&values)
+    };
+    arms.map(of_arm).collect()
+}
+
+fn planned_course(
+    experiment: &Experiment,
+    observations: &[Observation],
+    arm: usize,
+    alpha: f64,
+) -> Vec<CoursePoint> {
+    let spec = &experiment.spec;
+    let samples = samples(observations, spec.unit, arm, spec.primary);
+    let mixture = Mixture::tuned(spec.planned_observations, samples.paired, alpha);
+    let unscaled = |value: f64| unscale(spec.primary, value);
+    let mut values = samples.values.len();
+    let mut points = Vec::new();
+    looks(&samples, mixture, alpha, |look| {
+        let Interval { low, high } = look.interval;
+        points.push(CoursePoint {
+            values: 0,
+            difference: unscaled(look.difference),
+            interval: (low.is_finite() && high.is_finite()).then(|| look.interval.map(unscaled)),
+        });
+    });
+    // The first values make no look.
+    for point in points.iter_mut().rev() {
+        point.values = values;
+        values -= 1;
+    }
+    thinned(&points)
+}
+
+/// At most [`PLOTTED`] of them, the first and the last among these.
+fn thinned<T: Copy>(all: &[T]) -> Vec<T> {
+    let last = all.len().saturating_sub(1);
+    let kept = all.len().min(PLOTTED);
+    let at = |i: usize| all.get(i * last / (kept - 1).max(1)).copied();
+    (0..kept).filter_map(at).collect()
+}
+
+/// A difference on the scale of comparison as a part of the baseline, or absolute.
+fn unscale(metric: Metric, value: f64) -> f64 {
+    match metric.scale() {
+        Scale::Ratio => value.exp_m1(),
+        Scale::Difference => value,
+    }
+}
+
 fn compare(
     experiment: &Experiment,
     samples: &Samples,
@@ -387,10 +473,7 @@ fn compare(
     let mixture = Mixture::tuned(planned, samples.paired, alpha);
     let Course { now, decided } = course(samples, mixture, alpha);
     let look = now?;
-    let plain = |value: f64| match metric.scale() {
-        Scale::Ratio => value.exp_m1(),
-        Scale::Difference => value,
-    };
+    let plain = |value: f64| unscale(metric, value);
     Some(Comparison {
         arm,
         metric,

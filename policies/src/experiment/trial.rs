@@ -156,6 +156,11 @@ impl Trial {
         &self.state
     }
 
+    /// The arm of each unit that has one.
+    pub fn assigned(&self) -> &BTreeMap<String, usize> {
+        &self.assigned
+    }
+
     /// Units of each arm.
     pub fn counts(&self) -> &[u64] {
         &self.counts

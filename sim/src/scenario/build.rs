@@ -14,10 +14,12 @@ use crate::senders::bbr3::Bbr3;
 use crate::senders::cubic::Cubic;
 use crate::senders::reminis::{Reminis, ReminisConfig};
 use crate::simulation::{
-    Control, Delays, FlowConfig, InCell, SenderConfig, Simulation, SliceConfig,
+    Arms, Control, Delays, FlowConfig, InCell, MakeController, SenderConfig, Simulation,
+    SliceConfig,
 };
 use crate::tcp::sender::TcpConfig;
 use policies::controller::RateBounds;
+use policies::experiment::Trial;
 use policies::gain::{GainParameters, GainPolicy};
 use policies::guard::GuardRails;
 use policies::model::{Bundle, Card, Folder, Native, Network};
@@ -261,6 +263,62 @@ impl Scenario {
         })
     }
 
+    fn gain_parameters(&self, spec: &FlowSpec) -> GainParameters {
+        GainParameters {
+            k: spec.k.unwrap_or(0.5),
+            gamma_bps_per_prb: spec.gamma_mbps.unwrap_or(1.0) * 1e6,
+            initial_bps: spec.initial_mbps.unwrap_or(INITIAL_MBPS) * 1e6,
+            report_interval: Duration::from_millis(self.control.report_interval_ms),
+            guard: spec.guard.unwrap_or(true).then(GuardRails::default),
+            ..GainParameters::default()
+        }
+    }
+
+    /// The simulation of one seed, its guided flows in an experiment. An arm without gain policies leaves the flow's own.
+    ///
+    /// # Errors
+    /// As [`Self::build`], and where an arm has no gain policy that can run here.
+    pub fn build_experiment(
+        &self,
+        seed: u64,
+        folder: &Path,
+        trial: Trial,
+        cell: &str,
+    ) -> Result<Simulation, ScenarioError> {
+        let mut simulation = self.build(seed, folder)?;
+        let card = self.model(folder)?.map(|(card, _)| card);
+        let arms = trial.experiment().spec.arms.len();
+        let mut makers = Vec::new();
+        for (flow, spec) in self.flows.iter().enumerate() {
+            let parameters = self.gain_parameters(spec);
+            let mut policies = Vec::new();
+            for arm in 0..arms {
+                let settings = trial.experiment().settings(arm);
+                let wanted = settings.map_or(&[][..], |arm| &arm.gain_policies);
+                let own = spec.sender.gain_policy();
+                let runs =
+                    |policy: &&GainPolicy| policy.controller(&parameters, card.as_ref()).is_ok();
+                match (wanted.iter().find(runs), wanted.first()) {
+                    (Some(policy), _) => policies.push(Some(*policy)),
+                    (None, None) => policies.push(own),
+                    (None, Some(policy)) => {
+                        let error = policy.controller(&parameters, card.as_ref()).err();
+                        let error = error.unwrap_or(policies::Error::NoModel { policy: *policy });
+                        return Err(ScenarioError::Controller { flow, error });
+                    }
+                }
+            }
+            let card = card.clone();
+            let make: MakeController = Box::new(move |arm| {
+                let policy = policies.get(arm).copied().flatten()?;
+                policy.controller(&parameters, card.as_ref()).ok()
+            });
+            makers.push(spec.sender.guided().then_some(make));
+        }
+        simulation.set_experiment(Arms::new(trial, cell, makers));
+        Ok(simulation)
+    }
+
     fn guided(
         &self,
         spec: &FlowSpec,
@@ -268,15 +326,7 @@ impl Scenario {
         index: usize,
         model: Option<&Arc<Card>>,
     ) -> Result<SenderConfig, ScenarioError> {
-        let parameters = GainParameters {
-            k: spec.k.unwrap_or(0.5),
-            gamma_bps_per_prb: spec.gamma_mbps.unwrap_or(1.0) * 1e6,
-            initial_bps: spec.initial_mbps.unwrap_or(INITIAL_MBPS) * 1e6,
-            report_interval: Duration::from_millis(self.control.report_interval_ms),
-            guard: spec.guard.unwrap_or(true).then(GuardRails::default),
-            ..GainParameters::default()
-        };
-        let controller = policy.controller(&parameters, model);
+        let controller = policy.controller(&self.gain_parameters(spec), model);
         Ok(SenderConfig::Guided {
             controller: controller
                 .map_err(|error| ScenarioError::Controller { flow: index, error })?,

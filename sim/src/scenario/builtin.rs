@@ -1,7 +1,7 @@
 //! The built-in scenarios, by name.
 
 /// Names and texts.
-pub const BUILTIN: [(&str, &str); 12] = [
+pub const BUILTIN: [(&str, &str); 13] = [
     ("choir-7", include_str!("../../scenarios/choir-7.toml")),
     ("choir-14", include_str!("../../scenarios/choir-14.toml")),
     (
@@ -11,6 +11,10 @@ pub const BUILTIN: [(&str, &str); 12] = [
     (
         "slice-objectives",
         include_str!("../../scenarios/slice-objectives.toml"),
+    ),
+    (
+        "experiment",
+        include_str!("../../scenarios/experiment.toml"),
     ),
     (
         "prism-test",

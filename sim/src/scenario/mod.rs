@@ -30,6 +30,7 @@ use crate::capacity::Fluctuation;
 use crate::channel::mobility::Mobility;
 use crate::channel::pathloss::Budget;
 use crate::simulation::{Feedback, PrbDenominator};
+use policies::GainPolicy;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -209,6 +210,16 @@ impl SenderKind {
             self,
             Self::Choir | Self::ChoirTti | Self::Scone | Self::Video
         )
+    }
+
+    /// The gain policy that guides it.
+    pub fn gain_policy(self) -> Option<GainPolicy> {
+        match self {
+            Self::Rapid => Some(GainPolicy::Rapid),
+            Self::RapidPeak => Some(GainPolicy::RapidPeak),
+            Self::Prism => Some(GainPolicy::Prism),
+            _ => None,
+        }
     }
 
     /// Name, as scenarios write it.

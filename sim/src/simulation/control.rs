@@ -1,5 +1,6 @@
 //! Reports every δ, decisions every Δ.
 
+use super::arms::Arms;
 use super::flow::Flow;
 use super::slices::{Slice, SliceConfig, SliceRow};
 use super::ue::{UeState, UplinkItem};
@@ -82,6 +83,7 @@ pub(super) struct Controlled {
     batch: Batch,
     slices: Vec<Slice>,
     wired: Duration,
+    arms: Option<Arms>,
 }
 
 impl Controlled {
@@ -96,6 +98,7 @@ impl Controlled {
             batch: Batch::default(),
             slices: Vec::new(),
             wired: Duration::ZERO,
+            arms: None,
             control,
         }
     }
@@ -114,6 +117,16 @@ impl Controlled {
 
     pub fn slices(&self) -> impl Iterator<Item = &[SliceRow]> {
         self.slices.iter().map(Slice::history)
+    }
+
+    /// Gives the guided flows the arms of an experiment.
+    pub fn set_experiment(&mut self, arms: Arms) {
+        self.arms = Some(arms);
+    }
+
+    /// The experiment.
+    pub fn take_experiment(&mut self) -> Option<Arms> {
+        self.arms.take()
     }
 
     /// A slot has been run.
@@ -190,13 +203,20 @@ impl Controlled {
                 .find_map(|slice| slice.target(index, cell_target));
             target.unwrap_or(cell_target)
         };
-        let targets: Vec<_> = (0..flows.len()).map(own).collect();
+        let mut targets: Vec<_> = (0..flows.len()).map(own).collect();
         let batch = &mut self.batch;
         batch.clear();
-        for (flow, target) in flows.iter_mut().zip(&targets) {
-            if flow.active(now) {
-                flow.observe(now, *target, batch);
+        for (index, (flow, target)) in flows.iter_mut().zip(&mut targets).enumerate() {
+            if !flow.active(now) {
+                continue;
             }
+            if let Some(arms) = &mut self.arms {
+                if let Some(factor) = arms.choose(now, index, flow) {
+                    target.factor = factor;
+                }
+                arms.reports(index, flow);
+            }
+            flow.observe(now, *target, batch);
         }
         if let Some(model) = &mut self.model
             && !batch.is_empty()
@@ -208,12 +228,20 @@ impl Controlled {
             if !flow.active(now) {
                 continue;
             }
-            if let Some(decision) = flow.decide(now, *target, batch) {
-                flow.results.decided(decision.gain_bps_per_prb);
-                for slice in self.slices.iter_mut().filter(|slice| slice.has(index)) {
-                    slice.used(decision.prbs, decision.target_prbs);
-                }
+            let previous_bps = flow.rate_bps();
+            let Some(decision) = flow.decide(now, *target, batch) else {
+                continue;
+            };
+            flow.results.decided(decision.gain_bps_per_prb);
+            for slice in self.slices.iter_mut().filter(|slice| slice.has(index)) {
+                slice.used(decision.prbs, decision.target_prbs);
             }
+            if let (Some(arms), Some(previous_bps)) = (&mut self.arms, previous_bps) {
+                arms.decided(now, index, flow, &decision, previous_bps);
+            }
+        }
+        if let Some(arms) = &mut self.arms {
+            arms.end_interval(now);
         }
         for slice in &self.slices {
             slice.conclude(now, flows);

@@ -395,6 +395,16 @@ impl Flow {
         }
     }
 
+    /// Another controller decides from now on; it goes on from the present rate.
+    pub(super) fn go_on_with(&mut self, mut new: Box<dyn Controller>) {
+        if let Some(rate_bps) = self.rate_bps() {
+            new.set_rate_bps(rate_bps);
+        }
+        if let Some(guide) = self.guide_mut() {
+            guide.set_controller(new);
+        }
+    }
+
     /// What a learned policy observes at the end of a control interval goes into the batch.
     pub(super) fn observe(&mut self, now: Duration, target: Target, batch: &mut Batch) {
         if let Some(guide) = self.guide_mut() {

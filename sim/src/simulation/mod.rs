@@ -7,6 +7,7 @@
 //! A packet: sender → wired delay → scheduling latency → RLC queue → HARQ → decoding → in-order delivery → receiver.
 //! An acknowledgement: receiver → uplink → wired delay → sender.
 
+mod arms;
 mod control;
 pub mod flow;
 mod guide;
@@ -15,6 +16,7 @@ mod slices;
 mod ue;
 pub mod video;
 
+pub use arms::{Arms, MakeController};
 pub use control::{Control, Feedback, PrbDenominator};
 pub use flow::{FlowConfig, SenderConfig};
 pub use slices::{SliceConfig, SliceRow};
@@ -131,6 +133,16 @@ impl Simulation {
         if let Some(flow) = self.flows.get_mut(flow) {
             flow.set_controller(controller);
         }
+    }
+
+    /// Gives the guided flows the arms of an experiment.
+    pub fn set_experiment(&mut self, arms: Arms) {
+        self.controlled.set_experiment(arms);
+    }
+
+    /// The experiment, and what the flows achieved.
+    pub fn into_experiment(mut self) -> (Option<Arms>, Vec<FlowResults>) {
+        (self.controlled.take_experiment(), self.into_results())
     }
 
     /// What the flows achieved.

@@ -244,7 +244,14 @@ impl Cell {
     pub fn edge_measured(&mut self, key: &FlowKey, measured: EdgeMeasured, now: Duration) {
         if let Some(flow) = self.flows.get_mut(key) {
             self.slices.edge_measured(flow, measured.delay, now);
-            flow.sampler.measured(measured, flow.bound.wired, now);
+            let EdgeMeasured {
+                delay,
+                sent_arrived_bytes,
+            } = measured;
+            flow.sampler.edge_delay(delay, flow.bound.wired, now);
+            if let Some((sent, arrived)) = sent_arrived_bytes {
+                flow.sampler.sent(sent, arrived);
+            }
         }
     }
 
@@ -270,7 +277,9 @@ impl Cell {
         records.iter().filter_map(move |record| {
             let flow = self.flows.get_mut(&record.flow)?;
             let arm = flow.arm.clone()?;
-            let sample = flow.sampler.sample(record, flow.bound.wired, length);
+            let sampler = &mut flow.sampler;
+            sampler.reports(&record.reports, flow.bound.wired);
+            let sample = sampler.decided(&record.decision, record.previous_rate_bps, length);
             Some((&record.flow, arm, sample))
         })
     }

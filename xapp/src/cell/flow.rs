@@ -1,6 +1,6 @@
 //! A guided flow within its cell, and what was decided for it.
 
-use super::arm::{FlowArm, Sampler};
+use super::arm::FlowArm;
 use super::core::Settings;
 use super::shadow::{Shadow, ShadowDecision, same};
 use super::slices::Terms;
@@ -9,6 +9,7 @@ use crate::guidance::FlowKey;
 use crate::guidance::registry::BoundFlow;
 use crate::ran::NodeId;
 use policies::decision_log;
+use policies::experiment::Sampler;
 use policies::guard::Cause;
 use policies::model::Card;
 use policies::slice::{DelayMeter, DelaySource, EffectivePolicy, FlowFacts};

@@ -47,16 +47,26 @@ pub struct Course {
 
 /// Follows a comparison through all its values.
 pub fn course(samples: &Samples, mixture: Mixture, alpha: f64) -> Course {
+    looks(samples, mixture, alpha, |_| ())
+}
+
+/// Follows a comparison through all its values; `each` sees the look after each of them.
+pub fn looks(
+    samples: &Samples,
+    mixture: Mixture,
+    alpha: f64,
+    mut each: impl FnMut(&Look),
+) -> Course {
     let (mut baseline, mut treatment) = (Moments::default(), Moments::default());
     let mut course = Course::default();
     let mut p_value: f64 = 1.0;
     for (index, (treated, value)) in samples.values.iter().enumerate() {
-        if *treated {
+        let moments = if *treated {
             &mut treatment
         } else {
             &mut baseline
-        }
-        .add(*value);
+        };
+        moments.add(*value);
         let Some(statistic) = Statistic::of(samples.paired, &baseline, &treatment) else {
             continue;
         };
@@ -64,11 +74,13 @@ pub fn course(samples: &Samples, mixture: Mixture, alpha: f64) -> Course {
         if p_value < alpha && course.decided.is_none() {
             course.decided = Some((index + 1, statistic.difference.signum()));
         }
-        course.now = Some(Look {
+        let look = Look {
             difference: statistic.difference,
             interval: statistic.interval(mixture, alpha),
             p_value,
-        });
+        };
+        each(&look);
+        course.now = Some(look);
     }
     course
 }

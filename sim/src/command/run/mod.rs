@@ -1,5 +1,6 @@
 //! `cantor-sim run`: a scenario in virtual time, over several seeds and swept values, on all cores.
 
+mod experiment;
 mod files;
 mod objectives;
 mod plots;
@@ -47,6 +48,9 @@ pub struct Args {
     /// Folder of the model bundle that the policy prism runs, in place of the scenario's
     #[arg(long, value_name = "FOLDER")]
     model: Option<PathBuf>,
+    /// Give the guided flows the arms of this experiment (YAML); each seed is a cell of its own
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sweeps", "out"])]
+    experiment: Option<PathBuf>,
     /// Number of runs, with seeds that count up from the scenario's
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
@@ -108,6 +112,19 @@ pub fn run(args: Args) -> Result<(), Failure> {
         return super::print(selection.text().map_err(Failure::usage)?);
     }
     let (variants, folder) = selection.variants().map_err(Failure::usage)?;
+    if let (Some(file), [variant]) = (&args.experiment, variants.as_slice()) {
+        let seeds = variant.scenario.seed..variant.scenario.seed.saturating_add(args.seeds);
+        let request = experiment::Request {
+            file,
+            scenario: &variant.scenario,
+            folder: &folder,
+            seeds,
+            threads: args.threads.unwrap_or_else(runs::cores),
+            json: args.json,
+            page: args.plots.as_deref(),
+        };
+        return request.run();
+    }
     let mut jobs = Vec::new();
     let mut ue_slots = 0.0;
     for variant in &variants {
