@@ -270,7 +270,10 @@ async fn readiness_tells_why_not_and_everything_ends_with_the_token() {
     );
     assert_eq!(
         rig.get("/ric/v1/health/ready").await,
-        ("HTTP/1.1 200 OK".into(), r#"{"ready":true}"#.into())
+        (
+            "HTTP/1.1 200 OK".into(),
+            r#"{"ready":true,"store":{"good":true,"state":"memory: state ends with the process"}}"#.into()
+        )
     );
 
     let mut edge = rig.edge("edge-1").await;
