@@ -7,7 +7,7 @@ use super::view::SliceView;
 use crate::guidance::FlowKey;
 use policies::slice::{EdgeDelay, EffectivePolicy, PolicySet, Provenance, SliceControl};
 use policies::{Note, RateBounds, Target, UeId};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -100,7 +100,8 @@ impl Slices {
         if self.by_policy.is_empty() {
             return;
         }
-        let mut seen: BTreeSet<(&Provenance, UeId)> = BTreeSet::new();
+        // Flows of one policy share it.
+        let mut seen: HashSet<(*const EffectivePolicy, UeId)> = HashSet::new();
         self.by_policy.values_mut().for_each(|slice| slice.ues = 0);
         for flow in flows.values_mut() {
             let (Some(ue), Some(provenance)) =
@@ -111,7 +112,9 @@ impl Slices {
             let Some(slice) = self.by_policy.get_mut(provenance) else {
                 continue;
             };
-            if takes_part(flow.bound.ue) && seen.insert((provenance, flow.bound.ue)) {
+            if takes_part(flow.bound.ue)
+                && seen.insert((Arc::as_ptr(&flow.effective), flow.bound.ue))
+            {
                 slice.ues += 1;
             }
             if let Some(latency) = &flow.effective.latency {
