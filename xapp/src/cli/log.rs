@@ -154,14 +154,14 @@ impl Export {
         let mut client = LogServiceClient::new(channel).max_decoding_message_size(MAX_MESSAGE);
         let request = ReadLogRequest { since_us, until_us };
         let stream = client.read_log(request).await.map_err(super::plain)?;
-        Ok(Log::Xapp(stream.into_inner()))
+        Ok(Log::Xapp(Box::new(stream.into_inner())))
     }
 }
 
 /// Where decisions come from, some at a time.
 enum Log {
     Store(Box<LogReader>),
-    Xapp(tonic::Streaming<proto::operations::ReadLogResponse>),
+    Xapp(Box<tonic::Streaming<proto::operations::ReadLogResponse>>),
 }
 
 impl Log {

@@ -272,7 +272,8 @@ async fn readiness_tells_why_not_and_everything_ends_with_the_token() {
         rig.get("/ric/v1/health/ready").await,
         (
             "HTTP/1.1 200 OK".into(),
-            r#"{"ready":true,"store":{"good":true,"state":"memory: state ends with the process"}}"#.into()
+            r#"{"ready":true,"store":{"good":true,"state":"memory: state ends with the process"}}"#
+                .into()
         )
     );
 
