@@ -203,7 +203,7 @@ fn mistakes_name_the_field() {
         (json!({}), "policy object: missing field `scope`"),
         (json!([]), "policy object: "),
         (
-            json!({ "scope": {}, "qosObjectives": {} }),
+            json!({ "scope": {}, "qosObjectives": { "gfbr": 1000 } }),
             "policy object: scope: missing field `qosId`",
         ),
         (

@@ -320,7 +320,7 @@ fn refusals_say_what_to_change() {
     let mut many_policies = by_rnti("f", "", 1);
     many_policies.policies = vec!["rapid".into(); 9];
     let mut unknown_policy = by_rnti("f", "", 1);
-    unknown_policy.policies = vec!["prism".into()];
+    unknown_policy.policies = vec!["pcc".into()];
     let cases = [
         (by_rnti("", "", 1), "flow_id has 0 octets: give 1 to 128"),
         (
@@ -358,7 +358,7 @@ fn refusals_say_what_to_change() {
         (many_policies, "9 policies: give at most 8"),
         (
             unknown_policy,
-            "unknown gain policy \"prism\": use one of rapid, rapid-peak",
+            "unknown gain policy \"pcc\": use one of rapid, rapid-peak, prism, choir",
         ),
     ];
     let mut bench = Bench::new();

@@ -29,6 +29,7 @@ const MAX_MESSAGE: usize = 64 << 20;
 
 /// Read the log of decisions
 #[derive(Debug, clap::Args)]
+#[command(after_help = super::after_help(EXAMPLES))]
 pub struct Args {
     #[command(subcommand)]
     command: Command,

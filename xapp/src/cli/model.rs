@@ -25,7 +25,7 @@ const RELOAD_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Check model bundles, and list and reload those of a running xApp
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = super::after_help(EXAMPLES))]
 pub struct Args {
     #[command(subcommand)]
     command: Command,
