@@ -82,7 +82,6 @@ fn a_difference_of_a_tenth_is_found_as_often_as_the_power_says() {
 fn intervals_hold_the_true_difference() {
     let effect = 0.1;
     let mixture = Mixture::tuned(PLANNED, false, ALPHA);
-    let mut always = 0;
     let held = share(1000, |random| {
         let samples = delays(random, false, PLANNED, effect);
         let interval = bootstrap::interval(&samples, ALPHA).expect("enough values");
@@ -93,12 +92,9 @@ fn intervals_hold_the_true_difference() {
         let look = course(&samples, mixture, ALPHA).now.expect("enough values");
         look.interval.low <= effect && effect <= look.interval.high
     });
-    always += u32::from(held_always > held);
     println!("bootstrap {held:.3}, always-valid {held_always:.3}");
     assert!((0.92..=0.97).contains(&held), "{held}");
     assert!(held_always >= 0.95, "{held_always}");
-    assert_eq!(
-        always, 1,
-        "an interval for every look is wider than one for a single look"
-    );
+    // An interval for every look is wider than one for a single look.
+    assert!(held_always > held);
 }

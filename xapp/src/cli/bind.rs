@@ -1,12 +1,11 @@
 //! `cantor bind`: says which UE an IP address belongs to.
 
-use anyhow::Context as _;
+use super::xapp::{TIMEOUT, Xapp};
 use clap::ArgGroup;
 use proto::operations::operations_service_client::OperationsServiceClient;
 use proto::operations::{BindRequest, Binding, ListBindingsRequest, UnbindRequest, binding::Ue};
 use std::net::IpAddr;
-use std::time::Duration;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::Channel;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,8 +17,6 @@ Examples:
 
 What is bound here goes before the configuration's [[binding]] tables and before what the traffic tells,
 and is kept in the store (docs/store.md) until --remove. UEs get new C-RNTIs with each handover and reconnection.";
-
-const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Say which UE an IP address belongs to, or list what is known
 #[derive(Debug, clap::Args)]
@@ -58,14 +55,8 @@ pub struct Args {
     #[arg(long, conflicts_with = "address")]
     list: bool,
 
-    /// Operations API of the xApp
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "CANTOR_XAPP",
-        default_value = "http://127.0.0.1:50051"
-    )]
-    xapp: String,
+    #[command(flatten)]
+    xapp: Xapp,
 }
 
 impl Args {
@@ -74,14 +65,7 @@ impl Args {
     }
 
     async fn run(self) -> anyhow::Result<()> {
-        let endpoint = Endpoint::from_shared(self.xapp.clone())
-            .with_context(|| format!("--xapp {}", self.xapp))?
-            .connect_timeout(TIMEOUT)
-            .timeout(TIMEOUT);
-        let channel = endpoint
-            .connect()
-            .await
-            .with_context(|| format!("no answer from the xApp at {}", self.xapp))?;
+        let channel = self.xapp.connect(Some(TIMEOUT)).await?;
         let mut client = OperationsServiceClient::new(channel);
         match self.address {
             None => list(&mut client).await,

@@ -1,6 +1,7 @@
 //! `cantor log`: the decisions that were made, and from what.
 
 use super::UsageError;
+use super::xapp::{TIMEOUT, Xapp};
 use crate::store::{LogReader, Naming, Settings};
 use anyhow::Context as _;
 use policies::decision_log::LoggedDecision;
@@ -10,8 +11,7 @@ use sim::recorded::{Format, Writer};
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
-use tonic::transport::Endpoint;
+use std::time::SystemTime;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,7 +23,6 @@ Examples:
 Times are so long ago (90s, 15m, 2h, 3d), or in UTC as 2026-11-30T20:00:00Z. What the columns mean: docs/store.md.
 `cantor-sim replay FILE` lets another policy decide about the same.";
 
-const TIMEOUT: Duration = Duration::from_secs(3);
 /// Some hundred decisions with all their reports.
 const MAX_MESSAGE: usize = 64 << 20;
 
@@ -60,14 +59,8 @@ struct Export {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Operations API of the xApp
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "CANTOR_XAPP",
-        default_value = "http://127.0.0.1:50051"
-    )]
-    xapp: String,
+    #[command(flatten)]
+    xapp: Xapp,
 
     /// Read a store directly, without the xApp: redis://…, redis-sentinel://…, redis-cluster://…, or file:PATH that no Cantor has open
     #[arg(long, value_name = "URL")]
@@ -145,13 +138,7 @@ impl Export {
             let log = LogReader::open(&settings, since_us, until_us).await?;
             return Ok(Log::Store(Box::new(log)));
         }
-        let endpoint = Endpoint::from_shared(self.xapp.clone())
-            .with_context(|| format!("--xapp {}", self.xapp))?
-            .connect_timeout(TIMEOUT);
-        let channel = endpoint
-            .connect()
-            .await
-            .with_context(|| format!("no answer from the xApp at {}", self.xapp))?;
+        let channel = self.xapp.connect(None).await?;
         let mut client = LogServiceClient::new(channel).max_decoding_message_size(MAX_MESSAGE);
         let request = ReadLogRequest { since_us, until_us };
         let stream = client.read_log(request).await.map_err(super::plain)?;

@@ -12,6 +12,7 @@ pub mod replay;
 pub mod run;
 pub mod top;
 pub mod tree;
+mod xapp;
 
 use crate::telemetry::{self, LogFormat};
 use clap::{Parser, Subcommand};

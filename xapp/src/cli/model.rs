@@ -1,7 +1,7 @@
 //! `cantor model`: bundles of learned policies, on disk and in a running xApp.
 
+use super::xapp::{TIMEOUT, Xapp};
 use crate::models::{Backend, Engines, onnxruntime};
-use anyhow::Context as _;
 use clap::Subcommand;
 use policies::model::{Bundle, Folder, Refusal};
 use proto::operations::model_service_client::ModelServiceClient;
@@ -9,7 +9,7 @@ use proto::operations::{ListModelsRequest, Model, ReloadModelsRequest};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::Channel;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,7 +19,6 @@ Examples:
 
 What a bundle is, and what is checked: docs/models.md.";
 
-const TIMEOUT: Duration = Duration::from_secs(3);
 /// A reload answers when the bundle is checked.
 const RELOAD_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -47,18 +46,6 @@ enum Command {
     Reload(Xapp),
 }
 
-#[derive(Debug, clap::Args)]
-struct Xapp {
-    /// Operations API of the xApp
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "CANTOR_XAPP",
-        default_value = "http://127.0.0.1:50051"
-    )]
-    xapp: String,
-}
-
 impl Args {
     pub(super) fn execute(self) -> anyhow::Result<()> {
         match self.command {
@@ -71,13 +58,13 @@ impl Args {
                 Ok(super::print(check(&bundle, &library)?)?)
             }
             Command::List(xapp) => super::runtime()?.block_on(async {
-                let mut client = xapp.client(TIMEOUT).await?;
+                let mut client = client(&xapp, TIMEOUT).await?;
                 let listed = client.list_models(ListModelsRequest {}).await;
                 let models = listed.map_err(plain)?.into_inner().models;
                 Ok(super::print(list(&models))?)
             }),
             Command::Reload(xapp) => super::runtime()?.block_on(async {
-                let mut client = xapp.client(RELOAD_TIMEOUT).await?;
+                let mut client = client(&xapp, RELOAD_TIMEOUT).await?;
                 let answer = client.reload_models(ReloadModelsRequest {}).await;
                 let answer = answer.map_err(plain)?.into_inner();
                 let models = answer.model.as_slice();
@@ -89,18 +76,9 @@ impl Args {
     }
 }
 
-impl Xapp {
-    async fn client(&self, timeout: Duration) -> anyhow::Result<ModelServiceClient<Channel>> {
-        let endpoint = Endpoint::from_shared(self.xapp.clone())
-            .with_context(|| format!("--xapp {}", self.xapp))?
-            .connect_timeout(TIMEOUT)
-            .timeout(timeout);
-        let channel = endpoint
-            .connect()
-            .await
-            .with_context(|| format!("no answer from the xApp at {}", self.xapp))?;
-        Ok(ModelServiceClient::new(channel))
-    }
+async fn client(xapp: &Xapp, patience: Duration) -> anyhow::Result<ModelServiceClient<Channel>> {
+    let channel = xapp.connect(Some(patience)).await?;
+    Ok(ModelServiceClient::new(channel))
 }
 
 /// What is on the card, and what each engine makes of the network.

@@ -4,15 +4,14 @@ mod changes;
 mod files;
 mod show;
 
-use anyhow::Context as _;
+use crate::cli::xapp::{TIMEOUT, Xapp};
 use clap::{Subcommand, ValueEnum};
 use proto::operations::policy_service_client::PolicyServiceClient;
 use proto::operations::{
     ApplyPoliciesRequest, DeletePolicyRequest, ExplainFlowRequest, ListPoliciesRequest, SlicePolicy,
 };
 use std::path::PathBuf;
-use std::time::Duration;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::Channel;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,7 +24,6 @@ Examples:
 
 How policies are written, and which one rules a flow: docs/operating.md.";
 
-const TIMEOUT: Duration = Duration::from_secs(3);
 /// 65,536 policies are some dozens of MiB.
 const MAX_MESSAGE: usize = 256 << 20;
 
@@ -36,15 +34,8 @@ pub struct Args {
     #[command(subcommand)]
     command: Command,
 
-    /// Operations API of the xApp
-    #[arg(
-        long,
-        global = true,
-        value_name = "URL",
-        env = "CANTOR_XAPP",
-        default_value = "http://127.0.0.1:50051"
-    )]
-    xapp: String,
+    #[command(flatten)]
+    xapp: Xapp,
 }
 
 #[derive(Debug, Subcommand)]
@@ -147,14 +138,7 @@ impl Args {
     }
 
     async fn client(&self) -> anyhow::Result<Client> {
-        let endpoint = Endpoint::from_shared(self.xapp.clone())
-            .with_context(|| format!("--xapp {}", self.xapp))?
-            .connect_timeout(TIMEOUT)
-            .timeout(TIMEOUT);
-        let channel = endpoint
-            .connect()
-            .await
-            .with_context(|| format!("no answer from the xApp at {}", self.xapp))?;
+        let channel = self.xapp.connect(Some(TIMEOUT)).await?;
         Ok(Client::new(channel).max_decoding_message_size(MAX_MESSAGE))
     }
 }

@@ -1,5 +1,6 @@
 //! Asks the operations API.
 
+use crate::cli::xapp::TIMEOUT;
 use anyhow::Context as _;
 use proto::operations::operations_service_client::OperationsServiceClient;
 use proto::operations::{
@@ -13,8 +14,6 @@ use tonic::transport::{Channel, Endpoint};
 
 /// Decisions that are kept, newest first.
 const DECISIONS: usize = 500;
-/// An xApp that answers later is not there.
-const TIMEOUT: Duration = Duration::from_secs(3);
 /// Wait before a lost xApp is asked again.
 const RETRY: Duration = Duration::from_secs(1);
 /// A node with 10,000 UEs has lists of some MiB.
@@ -51,19 +50,13 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    /// `Err`: the address is no URI.
-    pub(super) fn new(xapp: &str) -> Result<Self, String> {
-        let wrong =
-            |why: String| format!("--xapp {xapp}: {why}; give one like http://127.0.0.1:50051");
-        let endpoint = Endpoint::from_shared(xapp.to_owned()).map_err(|e| wrong(e.to_string()))?;
-        if endpoint.uri().scheme_str() != Some("http") {
-            return Err(wrong("the scheme must be http".into()));
+    /// Of the xApp at this endpoint.
+    pub(super) fn new(endpoint: Endpoint) -> Self {
+        Self {
+            endpoint: endpoint
+                .http2_keep_alive_interval(TIMEOUT)
+                .keep_alive_timeout(TIMEOUT),
         }
-        let endpoint = endpoint
-            .connect_timeout(TIMEOUT)
-            .http2_keep_alive_interval(TIMEOUT)
-            .keep_alive_timeout(TIMEOUT);
-        Ok(Self { endpoint })
     }
 
     /// The connection is made with the first request, and again with the next one after a loss.

@@ -9,6 +9,7 @@ mod tests;
 mod view;
 
 use super::UsageError;
+use super::xapp::Xapp;
 use fetch::Feed;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use std::io::IsTerminal as _;
@@ -34,14 +35,8 @@ const KEY_POLL: Duration = Duration::from_millis(100);
 #[derive(Debug, clap::Args)]
 #[command(after_help = super::after_help(EXAMPLES))]
 pub struct Args {
-    /// Operations API of the xApp
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "CANTOR_XAPP",
-        default_value = "http://127.0.0.1:50051"
-    )]
-    xapp: String,
+    #[command(flatten)]
+    xapp: Xapp,
 
     /// Time between two looks
     #[arg(long, value_name = "TIME", value_parser = edge::units::parse_duration, default_value = "500ms")]
@@ -58,7 +53,7 @@ pub struct Args {
 
 impl Args {
     pub(super) fn execute(self) -> anyhow::Result<()> {
-        let feed = Feed::new(&self.xapp).map_err(UsageError)?;
+        let feed = Feed::new(self.xapp.endpoint()?);
         let runtime = super::runtime()?;
         if self.once || self.json {
             let snapshot = runtime.block_on(feed.once())?;
@@ -79,7 +74,7 @@ impl Args {
             return Err(UsageError("--interval must be at least 20ms".into()).into());
         }
         let mut terminal = ratatui::try_init()?;
-        let ended = runtime.block_on(watch(&mut terminal, feed, self.interval, &self.xapp));
+        let ended = runtime.block_on(watch(&mut terminal, feed, self.interval, &self.xapp.url));
         ratatui::try_restore()?;
         // The thread that reads keys may still wait for one.
         runtime.shutdown_background();

@@ -4,6 +4,8 @@ use super::draw::draw;
 use super::fetch::{Feed, Snapshot, Update};
 use super::table::{self, Panel};
 use super::view::{Outcome, View};
+use crate::cli::UsageError;
+use crate::cli::xapp::Xapp;
 use proto::operations::operations_service_server::{OperationsService, OperationsServiceServer};
 use proto::operations::*;
 use ratatui::Terminal;
@@ -409,10 +411,15 @@ async fn next(
     found.expect("no such update came")
 }
 
+fn feed(url: &str) -> Result<Feed, UsageError> {
+    let xapp = Xapp { url: url.into() };
+    Ok(Feed::new(xapp.endpoint()?))
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_feed_survives_an_xapp_that_goes_and_comes_back() {
     let (address, stop, task) = serve("127.0.0.1:0".parse().unwrap()).await;
-    let feed = Feed::new(&format!("http://{address}")).unwrap();
+    let feed = feed(&format!("http://{address}")).unwrap();
     let mut updates = feed.watch(Duration::from_millis(20));
     let full = |update: &Update| matches!(update, Update::Snapshot(s) if s.decisions.len() == 3);
     let Update::Snapshot(seen) = next(&mut updates, full).await else {
@@ -438,11 +445,11 @@ async fn the_feed_survives_an_xapp_that_goes_and_comes_back() {
 async fn one_look_gives_the_last_decision_of_each_flow_or_says_who_did_not_answer() {
     let (address, stop, task) = serve("127.0.0.1:0".parse().unwrap()).await;
     let xapp = format!("http://{address}");
-    let seen = Feed::new(&xapp).unwrap().once().await.unwrap();
+    let seen = feed(&xapp).unwrap().once().await.unwrap();
     assert_eq!(seen.decisions.len(), 1);
     drop(stop);
     task.await.unwrap();
-    let error = Feed::new(&xapp).unwrap().once().await.unwrap_err();
+    let error = feed(&xapp).unwrap().once().await.unwrap_err();
     let text = format!("{error:#}");
     assert!(
         text.contains(&address.to_string()) && text.contains("refused"),
@@ -450,7 +457,7 @@ async fn one_look_gives_the_last_decision_of_each_flow_or_says_who_did_not_answe
     );
     for wrong in ["", "127.0.0.1:50051", "https://ric:50051"] {
         assert!(
-            Feed::new(wrong).is_err_and(|why| why.contains("--xapp")),
+            feed(wrong).is_err_and(|why| why.0.contains("--xapp")),
             "{wrong}"
         );
     }
