@@ -32,6 +32,16 @@ fn stored(redis: &RedisServer, flow: &str) -> serde_json::Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{flow}: {text:?}: {error}"))
 }
 
+async fn apply_policy(site: &Site) {
+    let policy = tempfile::Builder::new()
+        .suffix(".yaml")
+        .tempfile()
+        .expect("a file");
+    std::fs::write(policy.path(), POLICY).expect("a file");
+    let file = policy.path().display().to_string();
+    site.cantor(&["policy", "apply", "--file", &file]).await;
+}
+
 #[tokio::test]
 async fn a_killed_xapp_goes_on_at_the_last_rates() {
     if !wanted("a_killed_xapp_goes_on_at_the_last_rates") {
@@ -47,18 +57,7 @@ async fn a_killed_xapp_goes_on_at_the_last_rates() {
     edge.registration(Registration::Bound).await;
     edge.phase(0, Phase::Guided).await;
     stream.newer_than(0).await;
-    let policy = tempfile::Builder::new()
-        .suffix(".yaml")
-        .tempfile()
-        .expect("a file");
-    std::fs::write(policy.path(), POLICY).expect("a file");
-    site.cantor(&[
-        "policy",
-        "apply",
-        "--file",
-        &policy.path().display().to_string(),
-    ])
-    .await;
+    apply_policy(&site).await;
     site.cantor(&["bind", "10.45.0.2", "--c-rnti", "0x4601"])
         .await;
     let ready = site.page("/ric/v1/health/ready").await;
@@ -137,18 +136,7 @@ async fn control_goes_on_while_redis_stands_still() {
     stream.newer_than(0).await;
     redis.signal("STOP");
     xapp.line("the store cannot be written").await;
-    let policy = tempfile::Builder::new()
-        .suffix(".yaml")
-        .tempfile()
-        .expect("a file");
-    std::fs::write(policy.path(), POLICY).expect("a file");
-    site.cantor(&[
-        "policy",
-        "apply",
-        "--file",
-        &policy.path().display().to_string(),
-    ])
-    .await;
+    apply_policy(&site).await;
     let mut sequence = stream.newer_than(0).await;
     for _ in 0..10 {
         sequence = stream.newer_than(sequence).await;

@@ -121,6 +121,10 @@ impl Outcome {
     }
 }
 
+/// The scenario of one flow.
+const SINGLE: &str = "choir-single";
+/// The scenario of seven.
+const SEVEN: &str = "choir-7";
 const HEAD: [&str; 7] = [
     "",
     "bitrate, Mbit/s",
@@ -264,6 +268,7 @@ pub fn single(effort: Effort) -> Result<Section, Failure> {
     table(
         &mut section,
         "One flow over a fluctuating capacity of 20 Mbit/s in the mean: ours",
+        SINGLE,
         &variants,
         effort,
     )?;
@@ -276,6 +281,7 @@ pub fn single(effort: Effort) -> Result<Section, Failure> {
     table(
         &mut section,
         "Smoothing (figure 14), 1 ms: ours",
+        SINGLE,
         &epsilons,
         effort,
     )?;
@@ -289,6 +295,7 @@ pub fn single(effort: Effort) -> Result<Section, Failure> {
     table(
         &mut section,
         "Feedback frequency (figure 13), 1 ms: ours",
+        SINGLE,
         &feedback,
         effort,
     )?;
@@ -301,30 +308,35 @@ pub fn single(effort: Effort) -> Result<Section, Failure> {
     table(
         &mut section,
         "Frames until the encoder has the bitrate, 1 ms: ours",
+        SINGLE,
         &encoders,
         effort,
     )?;
-    section.chart("choir-single", bitrates(effort)?);
+    section.chart(SINGLE, bitrates(effort)?);
     Ok(section)
 }
 
-/// One table of variants of the single flow.
+/// One table of variants of a scenario; of several flows, with Jain's index of their goodputs.
 fn table(
     section: &mut Section,
     title: &str,
+    scenario: &str,
     variants: &[(String, Vec<String>)],
     effort: Effort,
 ) -> Result<(), Failure> {
     let selections: Vec<Selection> = variants
         .iter()
-        .map(|(_, settings)| effort.selection("choir-single", settings))
+        .map(|(_, settings)| effort.selection(scenario, settings))
         .collect();
     let ours = outcomes(title, &selections, effort)?;
-    let rows = variants
-        .iter()
-        .zip(&ours)
-        .map(|((name, _), outcome)| outcome.row(name.clone()));
-    section.table(title, &HEAD, rows.collect());
+    let several = scenario != SINGLE;
+    let rows = variants.iter().zip(&ours).map(|((name, _), outcome)| {
+        let mut row = outcome.row(name.clone());
+        row.extend(several.then(|| figure(outcome.jain(), 4)));
+        row
+    });
+    let jain: &[&str] = if several { &["Jain's index"] } else { &[] };
+    section.table(title, &[&HEAD[..], jain].concat(), rows.collect());
     Ok(())
 }
 
@@ -335,7 +347,7 @@ fn bitrates(effort: Effort) -> Result<Chart, Failure> {
             set("delays.wired_ms", wired),
             set("control.report_interval_ms", 50),
         ];
-        effort.selection("choir-single", &settings)
+        effort.selection(SINGLE, &settings)
     });
     let runs = simulate("Choir, figure 12", &selections, 1, |flows| {
         let rows = flows.first().map_or(&[][..], FlowResults::rows);
@@ -380,9 +392,10 @@ pub fn over_e2(effort: Effort) -> Result<Section, Failure> {
         }
     }
     let mut section = Section::default();
-    seven(
+    table(
         &mut section,
         "Seven flows, in the base station and over E2: ours",
+        SEVEN,
         &variants,
         effort,
     )?;
@@ -412,29 +425,7 @@ pub fn over_e2(effort: Effort) -> Result<Section, Failure> {
             (name.to_owned(), settings)
         });
         let title = format!("What the paper leaves open, seven flows, {wired} ms: ours");
-        seven(&mut section, &title, &variants, effort)?;
+        table(&mut section, &title, SEVEN, &variants, effort)?;
     }
     Ok(section)
-}
-
-/// One table of variants of the seven flows.
-fn seven(
-    section: &mut Section,
-    title: &str,
-    variants: &[(String, Vec<String>)],
-    effort: Effort,
-) -> Result<(), Failure> {
-    let selections: Vec<Selection> = variants
-        .iter()
-        .map(|(_, settings)| effort.selection("choir-7", settings))
-        .collect();
-    let ours = outcomes(title, &selections, effort)?;
-    let rows = variants.iter().zip(&ours).map(|((name, _), outcome)| {
-        let mut row = outcome.row(name.clone());
-        row.push(figure(outcome.jain(), 4));
-        row
-    });
-    let head = [&HEAD[..], &["Jain's index"]].concat();
-    section.table(title, &head, rows.collect());
-    Ok(())
 }
